@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pytest_reflex.seals.project import ProjectTree
+from pytest_reflex.integrity.project import ProjectTree
 
 ROUNDS = 7
 SIZES = (1_000, 10_000, 100_000)

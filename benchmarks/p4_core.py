@@ -14,9 +14,9 @@ from subprocess import run as start
 
 from pytest_reflex.checks.registry import Registry, built_in
 from pytest_reflex.checks.run import evaluate
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Severity
 
 ROUNDS = 11
 GROWTH_ROUNDS = 400

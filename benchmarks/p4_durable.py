@@ -13,10 +13,10 @@ from pytest_reflex.checks.run import evaluate
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import seal_of
 from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.session.fork import evaluate_by_pytest
 
 ROUNDS = 11

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 
 Events = Generator["DriverEvent", None, None]
 

@@ -16,10 +16,10 @@ from pytest_reflex import hookspecs
 from pytest_reflex.agents.router import AgentRouter, HooksOnlyAgent
 from pytest_reflex.checks import registry as checks
 from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Step
 from pytest_reflex.settings import STEPS, Settings
 from pytest_reflex.settings.declared import place_of
 

@@ -18,8 +18,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 RANKS = {
     "errors": 0,
     "model": 1,
-    "documents": 2, "process": 2, "verdict": 2, "contracts": 2, "seals": 2,
-    "store": 3, "search": 3, "settings": 3,
+    "text": 2, "process": 2, "verdict": 2, "contracts": 2, "integrity": 2,
+    "storage": 3, "search": 3, "settings": 3,
     "checks": 4, "fixes": 4,
     "criteria": 5, "agents": 5,
     "hookspecs": 6,
@@ -204,7 +204,7 @@ TYPE_CONSTANTS = {"ALTERNATIVES", "JUDGED"}
 ASK_FOR_TYPES = {
     "checks.registry": "the kinds are registered there",
     "checks.code.check": "a command in place of our tools is run as an executable check",
-    "checks.openapi.document": "`content` is a key of OpenAPI, too",
+    "checks.structure.openapi.document": "`content` is a key of OpenAPI, too",
     "model.rules": "on the wire a list of alternatives is a check of that type",
     "criteria.checks": "a rule may write any_of without a type; each alternative has its own place",
     "contracts.steps": "PREPARE is answered with checks of two types, each with its own pattern",

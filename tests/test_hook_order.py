@@ -16,10 +16,10 @@ import pytest_reflex
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.pytest_loop.difference import document
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.score import judge
 from tests.drivers.iterate.project import Project as IterateProject
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, Project

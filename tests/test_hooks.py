@@ -17,10 +17,10 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import employ, open_host
+from pytest_reflex.model.enums import Outcome, Step
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Outcome, Step
 from pytest_reflex.settings import load
 
 HOOKS = [name for name in vars(hookspecs) if name.startswith("pytest_reflex_")]

@@ -20,7 +20,7 @@ from pytest_reflex.drivers.reflex import driver
 from pytest_reflex.drivers.reflex.decide import Act, Decision
 from pytest_reflex.drivers.reflex.driver import ReflexDriver
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.enums import Step
 from tests.conftest import MOST_STEPS
 from tests.drivers.reflex.stage import Script, Stage
 

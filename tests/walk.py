@@ -107,7 +107,7 @@ def walk_a_rule(folder: Path) -> Walk:
     # Here: what is imported at the top is not on the way of an iteration.
     from pytest_reflex.checks.registry import built_in, compile_checks
     from pytest_reflex.criteria.load import load_criteria
-    from pytest_reflex.model.words import Level
+    from pytest_reflex.model.enums import Level
 
     path, registry = folder / "note.yaml", built_in()
     path.write_text(RULE)

@@ -67,7 +67,7 @@ def judge(document: Document) -> Judged:
     """Judge one document as `evaluate` does, in this process."""
     from pytest_reflex.api import make_target
     from pytest_reflex.checks.run import evaluate
-    from pytest_reflex.model.words import Outcome
+    from pytest_reflex.model.enums import Outcome
 
     registry, criteria = _loaded(document.template)
     target = make_target(

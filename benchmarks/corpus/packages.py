@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.enums import Level
 
 LIST = Path(__file__).parent / "packages.toml"
 REGISTRIES = ("npm", "pypi")

@@ -153,8 +153,8 @@ def changed(operator: Operator, source: Source) -> dict[str, str] | None:
 def judged(kind: Kind, source: Source) -> tuple[str, str]:
     """Return the outcome of the rule on it, and what it says; no other rule is judged."""
     from pytest_reflex.checks.run import evaluate
+    from pytest_reflex.model.enums import Level
     from pytest_reflex.model.targets import Target
-    from pytest_reflex.model.words import Level
 
     registry, criteria = _loaded(kind.template, kind.rule)
     with tempfile.TemporaryDirectory() as folder:

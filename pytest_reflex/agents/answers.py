@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pytest_reflex.documents.paths import Path, PathSyntaxError, find, parse
+from pytest_reflex.text.paths import Path, PathSyntaxError, find, parse
 
 ANSWER = ("stdout", "json", "jsonl-last", "file")
 STRUCTURED = ("json", "jsonl-last", "jsonl-all", "stderr-json")

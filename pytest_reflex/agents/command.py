@@ -18,22 +18,22 @@ from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
 from pytest_reflex.agents.denials import DENIED, MAY_EDIT, denied_text
-from pytest_reflex.agents.edits import EDITS, EditWatch
-from pytest_reflex.agents.limits import Mark
-from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
-from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
-from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.retrying import RetryWatch
-from pytest_reflex.agents.surroundings import (
+from pytest_reflex.agents.environment import (
     child_environment,
     expanded,
     literal_secrets,
     references,
 )
+from pytest_reflex.agents.limits import Mark
+from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
+from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
+from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.agents.retrying import RetryWatch
+from pytest_reflex.agents.stream import EDITS, EditWatch
 from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.secrecy import hide, hide_ends, secrets

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.rules import CheckSpec, Rule, number
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Outcome
 
 MOST_RULES = 20_000
 MOST_FINDINGS = 24_000
@@ -101,7 +101,7 @@ def _rule(rule: Rule, compiled: Compile, *, is_passing: bool) -> str:
     if check and check != rule.description:
         lines.append(f"  Check: {_said(check, 2)}")
     if rule.when:
-        from pytest_reflex.checks.conditions import words
+        from pytest_reflex.checks.composite import words
 
         lines.append(f"  Only when: {_said('; and '.join(map(words, rule.when)), 2)}")
     if rule.hint and not is_passing:

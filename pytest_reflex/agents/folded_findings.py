@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import number
-from pytest_reflex.model.words import Outcome, Severity
 
 BUDGET = 24_000
 """Characters that all findings together may have."""
-MOST_RULES = 20
-MOST_FINDINGS = 5
+MOST_FOLDED_RULES = 20
+MOST_FOLDED_FINDINGS = 5
 """Findings that are shown of one rule."""
 MOST_LINES = 10
 
@@ -67,7 +67,7 @@ def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
             -row.rule.weight,
         ),
     )
-    shown = MOST_RULES
+    shown = MOST_FOLDED_RULES
     while True:
         found = [*_folded(rows[:shown]), *_left_out(rows[shown:])]
         if _with_evidence(found, budget) or not shown:
@@ -84,7 +84,7 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
     found = []
     for row in rows:
         if row.same_cause:
-            found.append(_rule(row) | {"same_as": row.same_cause})
+            found.append(_folded_rule(row) | {"same_as": row.same_cause})
             continue
         parts = _parts(row)
         head, *others = parts["findings"]
@@ -97,11 +97,11 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
             parts = {"same_as": same} | own
         unjudged = row.decisive is not None and row.decisive.is_unjudged
         hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint and not unjudged else {}
-        found.append(_rule(row) | parts | hint)
+        found.append(_folded_rule(row) | parts | hint)
     return found
 
 
-def _rule(row: RuleResult) -> Finding:
+def _folded_rule(row: RuleResult) -> Finding:
     rule = row.rule
     return {
         "rule_id": rule.id,
@@ -118,7 +118,7 @@ def _parts(row: RuleResult) -> Finding:
     for check in bad:
         cause = (check.outcome.value, check.message, check.expected)
         groups.setdefault(cause, []).append(check)
-    listed = [_finding(checks) for checks in list(groups.values())[:MOST_FINDINGS]]
+    listed = [_finding(checks) for checks in list(groups.values())[:MOST_FOLDED_FINDINGS]]
     if not bad:
         listed = [{"outcome": row.outcome.value, "message": _cut(row.message, _LONGEST)}]
     more = len(bad) - sum(finding.get("times", 1) for finding in listed)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from pytest_reflex.agents.surroundings import child_environment
+from pytest_reflex.agents.environment import child_environment
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.run import run

@@ -10,10 +10,10 @@ from pytest_reflex.agents.command import STEP, CommandAgent
 from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
 from pytest_reflex.agents.questions import TRIES, ask_for
 from pytest_reflex.contracts.judgement import read_judgement
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.judged import Case, Ruling, Vote
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.steps import Askable, Question, Reply
-from pytest_reflex.model.words import Step
 
 _A_DAY = 86_400.0
 

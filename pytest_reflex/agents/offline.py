@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex import fixes
+from pytest_reflex.model.enums import Severity, Step
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Severity, Step
 
 MAX_STEPS = 5
 MAX_ISSUES = 5

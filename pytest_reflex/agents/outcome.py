@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from pytest_reflex.agents.answers import Output, Source, breaks_off, number, values
 from pytest_reflex.agents.denials import denied_by
 from pytest_reflex.agents.limits import Mark, retry_after
-from pytest_reflex.agents.reset_time import seconds_until_reset
+from pytest_reflex.agents.rate_limit import seconds_until_reset
 from pytest_reflex.agents.retrying import RetryWatch
 from pytest_reflex.contracts.limits import (
     is_limit_notice,
@@ -28,7 +28,7 @@ from pytest_reflex.contracts.limits import (
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import as_written, one_line, readable
 from pytest_reflex.process.run import Finished
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.files import read_if_regular
 
 MAX_ANSWER = 20_000_000  # bytes
 MAX_OUTPUT = 200_000_000  # bytes; a tool that writes more is ended

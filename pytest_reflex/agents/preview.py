@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from pytest_reflex.agents.command import PLACES, CommandAgent
-from pytest_reflex.agents.surroundings import child_environment, literal_secrets
+from pytest_reflex.agents.environment import child_environment, literal_secrets
 from pytest_reflex.model.preview import CommandPreview
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.process.secrecy import hide

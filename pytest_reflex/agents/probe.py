@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from pytest_reflex.contracts.steps import ContractError, read_plan
+from pytest_reflex.model.enums import Level, Severity, Step
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.steps import Agent, Reply, StepRequest
-from pytest_reflex.model.words import Level, Severity, Step
 
 TASK = "Write the word yes. This is a test of the connection: a plan of three short steps will do."
 

@@ -24,16 +24,16 @@ from pytest_reflex.agents.findings import (
     told_in_words,
 )
 from pytest_reflex.agents.folded_findings import findings_section
-from pytest_reflex.agents.orders import (
+from pytest_reflex.agents.instructions import (
     COMMANDS,
     NO_COMMANDS,
     PREAMBLE,
     introduction,
     required_output,
 )
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.rules import ideal_of
 from pytest_reflex.model.steps import Files, StepRequest
-from pytest_reflex.model.words import Level, Step
 
 VERSION = 3
 """Of the texts of the steps. A change of any prompt raises it: recordings hold theirs, and are

@@ -17,6 +17,7 @@ from threading import Lock
 import pluggy
 
 from pytest_reflex.agents.command import CommandAgent
+from pytest_reflex.agents.environment import literal_secrets, references
 from pytest_reflex.agents.overheard import Overheard
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.recording import (
@@ -28,16 +29,15 @@ from pytest_reflex.agents.recording import (
     parse_recording,
 )
 from pytest_reflex.agents.replay import ReplayAgent
-from pytest_reflex.agents.surroundings import literal_secrets, references
 from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, secrets
-from pytest_reflex.store.journal import Journal
-from pytest_reflex.store.lines import Content
+from pytest_reflex.storage.journal import Journal
+from pytest_reflex.storage.lines import Content
 
 PLACES = ("{alias}", "{run_id}")
 _around = pluggy.HookimplMarker("pytest")(wrapper=True)

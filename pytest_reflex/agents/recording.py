@@ -15,8 +15,8 @@ from pytest_reflex.agents.prompts import VERSION as PROMPTS
 from pytest_reflex.errors import Place, UsageError
 from pytest_reflex.model.judged import JudgeWhen
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.store.journal import read_journal
-from pytest_reflex.store.lines import Content
+from pytest_reflex.storage.journal import read_journal
+from pytest_reflex.storage.lines import Content
 
 VERSION = 1
 ITERATION = "PYTEST_REFLEX_ITERATION"

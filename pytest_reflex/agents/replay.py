@@ -28,8 +28,8 @@ from pytest_reflex.agents.recording import (
     read_recording,
 )
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide
 
 NAME = "replay"

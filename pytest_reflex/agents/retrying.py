@@ -15,7 +15,7 @@ from pytest_reflex.agents.lines import LineReader
 from pytest_reflex.contracts.limits import may_be_limit_notice
 from pytest_reflex.model.plain import one_line
 
-_LONGEST_LINE = 65_536  # bytes; no event of a try is as long
+_LONGEST_RETRY_LINE = 65_536  # bytes; no event of a try is as long
 _SHOWN = 200
 _LIMIT = re.compile(r"(?:429|529)\b")
 _DIGITS = str.maketrans("0123456789", "0000000000")
@@ -31,7 +31,7 @@ class RetryWatch:
         self, marks: tuple[Mark, ...], reasons: tuple[Source, ...], tell: Callable[[str], object]
     ) -> None:
         self._marks, self._reasons, self._tell = marks, reasons, tell
-        self._lines = LineReader(_LONGEST_LINE, self._look)
+        self._lines = LineReader(_LONGEST_RETRY_LINE, self._look)
         self._told: set[str] = set()
         self.reason = ""
 

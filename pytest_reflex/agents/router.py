@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pluggy
 
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Agent, Reply, StepRequest
-from pytest_reflex.model.words import Step
 
 hookimpl = pluggy.HookimplMarker("pytest")
 

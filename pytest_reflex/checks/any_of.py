@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.guarded import guarded
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.leads import lead_with
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck
-from pytest_reflex.model.words import Outcome
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

@@ -72,7 +72,7 @@ def _fill(folder: Path, artifact: Artifact) -> None:
 
 
 def _write(artifact: Artifact, folder: Path) -> None:
-    from pytest_reflex.checks.markdown import blocks
+    from pytest_reflex.checks.structure.markdown.model import blocks
 
     try:
         found = blocks(artifact.text)

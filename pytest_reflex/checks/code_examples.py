@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_reflex.checks import markdown
+from pytest_reflex.checks.structure.markdown import model
 
 SHELLS = frozenset(
     ("", "sh", "shell", "bash", "zsh", "console", "shellsession", "powershell", "bat")
@@ -42,7 +42,7 @@ _OF_PROJECT = re.compile(
 _PROMPT = re.compile(r"(?:\$|>|PS[^>]*>|%|#)\s+")
 
 
-def usage_lines(document: markdown.Markdown) -> Iterator[int]:
+def usage_lines(document: model.Markdown) -> Iterator[int]:
     """Yield the lines of the blocks that show a use: neither an installation nor a contribution."""
     apart = [
         (section.line, section.line + document.text.count("\n", section.start, section.end))
@@ -56,19 +56,19 @@ def usage_lines(document: markdown.Markdown) -> Iterator[int]:
             yield line
 
 
-def count_unfenced(document: markdown.Markdown) -> int:
+def count_unfenced(document: model.Markdown) -> int:
     """Return how many code blocks with something in them are indented or `<pre>`."""
     return sum(bool(text.strip()) for text, _ in unfenced(document))
 
 
-def _code(document: markdown.Markdown) -> Iterator[tuple[str, str, int]]:
+def _code(document: model.Markdown) -> Iterator[tuple[str, str, int]]:
     for block in document.blocks:
         yield block.text, block.language, block.line
     for text, line in unfenced(document):
         yield text, "", line
 
 
-def unfenced(document: markdown.Markdown) -> Iterator[tuple[str, int]]:
+def unfenced(document: model.Markdown) -> Iterator[tuple[str, int]]:
     """Yield text and line of the code blocks that are indented, or `<pre>`."""
     for token in document.tokens:
         if token.type == "code_block" and token.map:

@@ -11,15 +11,15 @@ from typing import Any
 from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
-from pytest_reflex.checks.parts import MissingPart, parts_of
+from pytest_reflex.checks.regions import MissingPart, parts_of
 from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, TextSearch, plainly
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.search.patterns import (
     Pattern,
     SearchError,

@@ -24,10 +24,10 @@ from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.checks.output import last_lines, last_said, text_of
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError

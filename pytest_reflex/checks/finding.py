@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_reflex.errors import ArtifactError, Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
-from pytest_reflex.model.words import Outcome
 
 SHOWN = 5
 MOST_FINDINGS = 100

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.contracts.validate import pointer
-from pytest_reflex.documents.data import Data
+from pytest_reflex.text.data import Data
 
 
 def finding_at(

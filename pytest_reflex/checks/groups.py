@@ -17,7 +17,7 @@ from threading import Event, Lock
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.process.temporary import make_folder, remove_folder
-from pytest_reflex.store.lock import HeldLock
+from pytest_reflex.storage.lock import HeldLock
 
 
 class Groups:

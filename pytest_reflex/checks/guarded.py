@@ -5,10 +5,10 @@ from __future__ import annotations
 from pytest_reflex.checks.finding import unread
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CheckContext, RunCheck
-from pytest_reflex.model.words import Outcome
 
 
 def guarded(run: RunCheck, artifact: Artifact, context: CheckContext) -> CheckResult:

@@ -16,13 +16,13 @@ from pytest_reflex.checks.finding import unread
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.judged import NAMING, Ballot, Case, Judge, Ruling, Vote
 from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, plainly
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
 
 if TYPE_CHECKING:

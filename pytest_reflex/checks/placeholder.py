@@ -6,7 +6,7 @@ import re
 
 # A note stands where a text should be: it begins one or ends one, has a colon, or is a predicate.
 # Elsewhere ("it finds TODO comments", "a TODO list", "TODO.md") such notes are only spoken of.
-_TAG = "(?:TODO|FIXME|XXX)"
+_PLACEHOLDER_TAG = "(?:TODO|FIXME|XXX)"
 _NOTE = "(?:TODO|TBD|TBC|FIXME|XXX)"
 _BEGINS = r"(?:^|(?<=[.!?;|(\[\n])|(?<=[.!?;:|(–—-] )) *"
 _VERBS = (
@@ -25,7 +25,7 @@ _MARKER = re.compile(
     r"|^(?i:lorem ipsum)\b|\b(?i:lorem ipsum)(?= dolor)",
 )
 _ONE_NOTE = re.compile(_NOTE, re.IGNORECASE)
-_LONE = re.compile(rf"\W*({_TAG})\W*")
+_LONE = re.compile(rf"\W*({_PLACEHOLDER_TAG})\W*")
 _DUMMY = re.compile(
     r"\W*(?:(?:a |an |the |some |your )?(?:description|summary|text|string)(?: (?:here|goes here))?"
     r"|placeholder|todo|tbd|n/a|none|foo|bar|baz|x+|\.{3}|…|fill (?:me )?in|to be (?:done|written|"

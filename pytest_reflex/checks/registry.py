@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.any_of import AnyOfCheck
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.errors import CriteriaError, Problem, UsageError, did_you_mean
+from pytest_reflex.model.enums import ACTIVE_LEVELS, Level
 from pytest_reflex.model.judged import Judge, JudgeWhen
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckCommand, CheckType, CompiledCheck
-from pytest_reflex.model.words import ACTIVE_LEVELS, Level
 
 if TYPE_CHECKING:
     from pytest_reflex.settings import Settings
@@ -96,10 +96,10 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     from pytest_reflex.checks.code.check import CodeCheck
     from pytest_reflex.checks.content import ContentCheck
     from pytest_reflex.checks.executable import ExecutableCheck
-    from pytest_reflex.checks.findings import FindingsCheck
+    from pytest_reflex.checks.findings.check import FindingsCheck
     from pytest_reflex.checks.judged import JudgedCheck
+    from pytest_reflex.checks.not_run import WithheldCheck
     from pytest_reflex.checks.session import SessionCheck
-    from pytest_reflex.checks.withheld import WithheldCheck
 
     register(ContentCheck())
     register(ExecutableCheck())
@@ -110,7 +110,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     register(WithheldCheck())
     register(SessionCheck())
     try:
-        from pytest_reflex.checks.structure import StructureCheck
+        from pytest_reflex.checks.structure.check import StructureCheck
     except ImportError:
         return
     register(StructureCheck())
@@ -160,7 +160,7 @@ def compile_rules(
             try:
                 check = registry.compile(spec, variables)
                 if rule.when:
-                    from pytest_reflex.checks.conditions import only_when
+                    from pytest_reflex.checks.composite import only_when
 
                     check = replace(check, run=only_when(rule.when, check.run, variables, registry))
                 compiled[rule.id, index] = check

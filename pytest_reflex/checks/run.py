@@ -23,13 +23,13 @@ from pytest_reflex.checks.registry import Key, Registry, compile_checks
 from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
 from pytest_reflex.model.leads import lead_with
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
-from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets

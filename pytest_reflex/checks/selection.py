@@ -10,10 +10,10 @@ from typing import Any
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 
 FILE_KINDS = {
     "files": TEXTS.means("of a folder: which files are looked at, as a glob or a list of them"),

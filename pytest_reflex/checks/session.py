@@ -10,18 +10,18 @@ from typing import Any
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck
-from pytest_reflex.model.words import Outcome
 
-NAME = "session"
+SESSION = "session"
 
 
 class SessionCheck:
     """`params` say which rule of which part of the session is meant."""
 
-    name = NAME
+    name = SESSION
     internal = True
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:

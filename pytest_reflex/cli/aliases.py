@@ -29,7 +29,7 @@ def completer(wanted: str = "") -> Completer:
 
     def loops() -> Iterator[CompletionItem]:
         from pytest_reflex.drivers.reflex import survey
-        from pytest_reflex.store.folders import is_alias
+        from pytest_reflex.storage.folders import is_alias
 
         test = getattr(survey, wanted) if wanted else lambda found: found.run is not None
         for one in survey.survey(state_root()):

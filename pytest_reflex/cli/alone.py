@@ -99,7 +99,7 @@ def _changed(artifact: Artifact, meanwhile: str) -> UsageError:
 def write_back(artifact: Artifact, text: str, *, meanwhile: str) -> None:
     """Write the text over the artifact; one that somebody changed meanwhile is left as it is."""
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.store.atomic import replace_file
+    from pytest_reflex.storage.atomic import replace_file
 
     if read_artifact(artifact.path).sha256 != artifact.sha256:
         raise UsageError(

@@ -33,7 +33,7 @@ def configured(flags: Mapping[str, Any] | None = None) -> Settings:
 
 def hidden_in(settings: Settings) -> dict[str, str]:
     """Return the secrets that commands of agents and gates name or hold, with what hides them."""
-    from pytest_reflex.agents.surroundings import secrets_of_tables
+    from pytest_reflex.agents.environment import secrets_of_tables
 
     found: dict[str, str] = {}
     for key in ("agents", "iterate.gates"):

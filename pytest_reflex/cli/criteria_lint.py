@@ -26,7 +26,7 @@ def lint(references: tuple[str, ...], strict: bool, ignored: tuple[str, ...], as
     """
     from pytest_reflex.criteria.linting.lint import lint as look
     from pytest_reflex.criteria.linting.remark import WARNINGS
-    from pytest_reflex.reports.lint import lint_text
+    from pytest_reflex.reports.authoring import lint_text
 
     for name in ignored:
         if name not in WARNINGS:

@@ -70,7 +70,7 @@ def list_(as_json: bool) -> int:
 
     A template that cannot be read is listed with what is wrong with it.
     """
-    from pytest_reflex.criteria.catalog import catalog
+    from pytest_reflex.criteria.author.catalog import catalog
     from pytest_reflex.reports.criteria import catalog_text
 
     found = catalog(registry_here())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.criteria_look import registry_here
-from pytest_reflex.cli.given import GivenPath
+from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible
@@ -61,7 +61,7 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
 
 def _from_document(name: str, document: Path, registry: Registry, schema: bool) -> str:
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.proposing import propose
+    from pytest_reflex.criteria.author.scaffold import propose
     from pytest_reflex.criteria.starting import proposed, prove
     from pytest_reflex.process.temporary import temporary_folder
 
@@ -81,7 +81,7 @@ def _write_schema(folder: Path, registry: Registry) -> None:
     """Write the schema beside the criteria, unless it is there."""
     import json
 
-    from pytest_reflex.criteria.schema import file_schema
+    from pytest_reflex.criteria.author.schema import file_schema
     from pytest_reflex.criteria.starting import SCHEMA_FILE
 
     if not (folder / SCHEMA_FILE).exists():

@@ -42,6 +42,6 @@ def chosen_criteria(criteria: str | None, template: str | None, settings: Settin
 
 def parse_variables(pairs: Iterable[str]) -> dict[str, Any]:
     """Read K=V pairs; the criteria say of what kind each is."""
-    from pytest_reflex.criteria.values import parse_variable
+    from pytest_reflex.criteria.diagnostics import parse_variable
 
     return dict(parse_variable(pair) for pair in pairs)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.criteria_look import registry_here, traced, variables_option
-from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
-    from pytest_reflex.criteria.prove import RuleProof
+    from pytest_reflex.criteria.author.prove import RuleProof
     from pytest_reflex.criteria.seeds import Seed
 
 
@@ -49,7 +49,7 @@ def prove(
     Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
     or usage.
     """
-    from pytest_reflex.criteria.prove import Prover
+    from pytest_reflex.criteria.author.prove import Prover
     from pytest_reflex.reports.proof import proof_text
 
     registry = registry_here()
@@ -75,7 +75,7 @@ def prove(
 
 
 def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
-    from pytest_reflex.criteria.prove import Proof
+    from pytest_reflex.criteria.author.prove import Proof
 
     if strict:
         return one.proof is not Proof.PROVED or bool(one.idle)
@@ -85,7 +85,7 @@ def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
 def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
     """Yield the artifacts; raises ArtifactError for a file that is not text, or too much of it."""
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.prove import MOST_BYTES
+    from pytest_reflex.criteria.author.prove import MOST_BYTES
     from pytest_reflex.criteria.seeds import Seed
 
     for path in dict.fromkeys(artifacts):

@@ -14,7 +14,7 @@ from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import ExitCode
 
 if TYPE_CHECKING:
-    from pytest_reflex.criteria.samples import RuleTried
+    from pytest_reflex.criteria.author.samples import RuleTried
     from pytest_reflex.model.rules import Criteria, Rule
 
 
@@ -42,7 +42,7 @@ def test(
 
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
-    from pytest_reflex.criteria.samples import BROKEN, MEANING, Verdict, try_samples
+    from pytest_reflex.criteria.author.samples import BROKEN, MEANING, Verdict, try_samples
     from pytest_reflex.reports.samples import samples_text
 
     registry = registry_here(judge)
@@ -72,7 +72,7 @@ def test(
 
 def _uninstalled(tried: Sequence[RuleTried]) -> list[str]:
     """Return a line for each thing that is not installed and keeps rules from being tried."""
-    from pytest_reflex.criteria.samples import Verdict
+    from pytest_reflex.criteria.author.samples import Verdict
     from pytest_reflex.model.extras import install
 
     rules: dict[str, list[Rule]] = {}

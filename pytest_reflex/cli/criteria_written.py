@@ -19,7 +19,7 @@ def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 
     What is printed is a criteria file of the same meaning: YAML, or JSON with --json.
     """
-    from pytest_reflex.criteria.yaml_writer import to_yaml
+    from pytest_reflex.criteria.author.yaml_writer import to_yaml
 
     criteria = traced(reference, variables, registry_here()).criteria
     document = criteria.to_json()
@@ -51,7 +51,7 @@ def compile_(
     """Show every check of NAME|FILE as it will run: engine, command line, folder, time-outs."""
     from pytest_reflex.criteria.plan import plan
     from pytest_reflex.criteria.suite import default_level
-    from pytest_reflex.model.words import Level
+    from pytest_reflex.model.enums import Level
     from pytest_reflex.reports.criteria import plan_text
 
     if phase not in (None, "A", "B"):

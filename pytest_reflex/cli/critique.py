@@ -28,7 +28,7 @@ def critique(
 
     Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no critique.
     """
-    from pytest_reflex.cli.handed_over import evaluation_for, read_object
+    from pytest_reflex.cli.single_steps import evaluation_for, read_object
     from pytest_reflex.drivers.reflex.single import criticise
     from pytest_reflex.reports.single import critique_document, critique_text
 

@@ -184,7 +184,7 @@ def _look_at(name: str, settings: Settings, problems: list[str]) -> None:
 def _agent(agent: Agent, problems: list[str]) -> dict[str, Any]:
     """Return how an agent is run, and which variables it gets: names only."""
     from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.surroundings import references
+    from pytest_reflex.agents.environment import references
 
     if not isinstance(agent, CommandAgent):
         return {"kind": "built in or of a plugin"}
@@ -290,7 +290,7 @@ def _recovered(root: Path) -> list[str]:
 
 def _state(root: Path, problems: list[str]) -> dict[str, Any]:
     """Return whether runs can be kept in their folder, or in what is there of the way to it."""
-    from pytest_reflex.store.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
+    from pytest_reflex.storage.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
 
     folder = nearest_folder(root)
     mode = os.W_OK | os.X_OK

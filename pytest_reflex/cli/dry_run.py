@@ -15,13 +15,13 @@ from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Step
 from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: b
     from pytest_reflex.drivers.reflex.history import read_events, text_after
     from pytest_reflex.drivers.reflex.preview import outlook
     from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
-    from pytest_reflex.store.journal import read_journal
+    from pytest_reflex.storage.journal import read_journal
 
     path = run.folder / HISTORY
     events, state = read_events(path, read_journal(path).records)
@@ -131,7 +131,7 @@ def _show(
     from pytest_reflex.checks.command import missing_program
     from pytest_reflex.checks.judged import most_votes, with_judged
     from pytest_reflex.checks.registry import compile_rules
-    from pytest_reflex.criteria.formatting import formatters_of
+    from pytest_reflex.criteria.author.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
     criteria, level = outlook.state.criteria, outlook.state.level

@@ -18,8 +18,8 @@ from pytest_reflex.cli.criteria_option import (
     criteria_options,
     parse_variables,
 )
-from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.options import judge_option
+from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, is_coloured, say, verdict, wrap_width
 from pytest_reflex.errors import ExitCode, TooLargeError, UsageError
 from pytest_reflex.model.plain import visible
@@ -194,8 +194,8 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
 
 
 def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
+    from pytest_reflex.reports.evaluation import not_installed_lines
     from pytest_reflex.reports.lines import broken, lines_of, plain
-    from pytest_reflex.reports.rule_lines import not_installed_lines
     from pytest_reflex.reports.terminal import evaluation_text
     from pytest_reflex.verdict.gate import Judged, gate_over
 

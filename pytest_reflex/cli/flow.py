@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
-VERBS = {
+FLOW_VERBS = {
     "setup": ("flow_setup:setup", "Write a flow and its agent files."),
     "check": ("flow_look:check", "Say whether the flow can be run."),
     "run": ("flow_drive:run", "Begin a run for a task."),
@@ -18,7 +18,7 @@ VERBS = {
 }
 
 flow = LazyGroup(
-    VERBS,
+    FLOW_VERBS,
     name="flow",
     short_help="Run loops within loops: measure, decide, act, with a commit at each boundary.",
     help="Run the tree of loops in .ai-loop/flow.yaml. Each node measures by its sensors, decides "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
-VERBS = {
+GOAL_VERBS = {
     "start": ("goal_drive:start", "Work on a spec until each criterion is proven."),
     "continue": ("goal_drive:continue_", "Go on with a goal that is paused or was interrupted."),
     "status": ("goal_look:status", "Show where the goal stands."),
@@ -15,7 +15,7 @@ VERBS = {
 }
 
 goal = LazyGroup(
-    VERBS,
+    GOAL_VERBS,
     name="goal",
     short_help="Turn a spec into criteria, and work until each of them is proven.",
     help="Turn a spec into criteria, and work until each of them is proven.",

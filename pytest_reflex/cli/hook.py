@@ -16,15 +16,15 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import visible
 
 # verb: (module:command, one line of help)
-VERBS = {
+HOOK_VERBS = {
     "stop": ("hook_stop:stop", "Answer a client that is about to stop (it runs this)."),
     "install": (
         "hook_install:install",
         "Put the hook into the settings of a client.",
     ),
-    "status": ("hook_look:status", "Say where the hook is installed and what it waits for."),
-    "test": ("hook_look:test", "Show what the hook would answer now, without counting it."),
-    "release": ("hook_look:release", "Forget the session of a goal, and how often it was held."),
+    "status": ("hook_manage:status", "Say where the hook is installed and what it waits for."),
+    "test": ("hook_manage:test", "Show what the hook would answer now, without counting it."),
+    "release": ("hook_manage:release", "Forget the session of a goal, and how often it was held."),
     "pre-commit": ("hook_pre_commit:pre_commit", "Judge files that are about to be committed."),
 }
 
@@ -49,7 +49,7 @@ class HookGroup(LazyGroup):
 
 
 hook = HookGroup(
-    VERBS,
+    HOOK_VERBS,
     name="hook",
     short_help="Hold an AI tool back until a goal, or an artifact, passes.",
     help="Hold an AI tool back until a goal, or an artifact, passes.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
-from pytest_reflex.cli.given import ARTIFACT
+from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give
 from pytest_reflex.errors import ExitCode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
-VERBS = {
+ITERATE_VERBS = {
     "run": ("iterate_drive:run", "Run a procedure, iteration after iteration."),
     "resume": ("iterate_drive:resume", "Continue a run that was interrupted or aborted."),
     "list": ("iterate_look:list_", "List the procedures."),
@@ -21,7 +21,7 @@ VERBS = {
 }
 
 iterate = LazyGroup(
-    VERBS,
+    ITERATE_VERBS,
     name="iterate",
     short_help="Run an AI tool again and again, in fresh processes.",
     help="Give an AI tool the prompt of a procedure, in a fresh process per iteration, until a "

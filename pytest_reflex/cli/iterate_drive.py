@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.given import OwnOptions
 from pytest_reflex.cli.iterate_names import procedure_argument
 from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
 from pytest_reflex.cli.options import events_option
+from pytest_reflex.cli.parsing import OwnOptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.errors import StateError
 from pytest_reflex.process.signals import Interruptions

@@ -66,7 +66,7 @@ def _stopped_json(answer: Stopped) -> dict[str, Any]:
 
 
 def _stopped_text(answer: Stopped) -> str:
-    from pytest_reflex.drivers.iterate.wording import RESUME
+    from pytest_reflex.drivers.iterate.messages import RESUME
     from pytest_reflex.model.stop import StopReason
 
     name = answer.procedure
@@ -118,7 +118,7 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
 
 
 def _handed_text(answer: Handed) -> str:
-    from pytest_reflex.drivers.iterate.wording import RESUME
+    from pytest_reflex.drivers.iterate.messages import RESUME
 
     name = answer.procedure
     if answer.taken:

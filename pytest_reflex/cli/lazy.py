@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pytest_reflex.cli.given import refuse_repeated
+from pytest_reflex.cli.parsing import refuse_repeated
 from pytest_reflex.cli.streams import give
 
 

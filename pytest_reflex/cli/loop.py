@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_reflex.cli.lazy import LazyGroup
 
 # verb: (module:command, one line of help)
-VERBS = {
+LOOP_VERBS = {
     "new": ("loop_drive:new", "Start a loop for a task."),
     "resume": ("loop_drive:resume", "Continue an interrupted loop."),
     "extend": ("loop_extend:extend", "Let a loop that has stopped go on."),
@@ -20,7 +20,7 @@ VERBS = {
 }
 
 loop = LazyGroup(
-    VERBS,
+    LOOP_VERBS,
     name="loop",
     short_help="Run a Reflex loop: evaluate, critique and refine until it passes.",
     help="Evaluate an artifact, critique what failed, refine it, until its criteria hold.\n\n"

@@ -18,7 +18,6 @@ from pytest_reflex.cli.criteria_option import (
     parse_variables,
 )
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
-from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.options import (
     agents_option,
@@ -29,11 +28,12 @@ from pytest_reflex.cli.options import (
     judge_option,
     max_iterations_option,
 )
+from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import TamperedError, UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 

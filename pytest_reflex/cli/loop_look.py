@@ -14,7 +14,7 @@ from pytest_reflex.cli.watching import list_text, pause_and_name, watch_option
 from pytest_reflex.cli.watching import show as show_runs
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import visible, visible_json
-from pytest_reflex.store.lines import Content
+from pytest_reflex.storage.lines import Content
 
 
 @click.command(short_help="Show where a loop stands.")
@@ -102,7 +102,7 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
     from pytest_reflex.drivers.reflex.statefile import HISTORY
     from pytest_reflex.model.events import Event
     from pytest_reflex.reports.history import event_line
-    from pytest_reflex.store.journal import damaged, read_journal, recovered
+    from pytest_reflex.storage.journal import damaged, read_journal, recovered
 
     path = find_folder(state_root(), alias) / HISTORY
     content = read_journal(path)
@@ -128,7 +128,7 @@ def _stable(path: Path, content: Content) -> int:
     """Print what is equal in every run that went the same way, one event a line."""
     from pytest_reflex.drivers.reflex.history import read_events
     from pytest_reflex.drivers.reflex.stable import stable_events
-    from pytest_reflex.store.journal import damaged
+    from pytest_reflex.storage.journal import damaged
 
     if not content.whole:
         raise damaged(path, content)

@@ -94,7 +94,7 @@ def clean(alias: str | None, every: bool, force: bool, yes: bool, as_json: bool)
     """
     from pytest_reflex.drivers.reflex.cleaning import remove, tidy
     from pytest_reflex.drivers.reflex.survey import can_go_on, is_idle, is_loop, look, survey
-    from pytest_reflex.store.folders import run_folder
+    from pytest_reflex.storage.folders import run_folder
 
     root = state_root()
     if bool(alias) == every:

@@ -76,7 +76,7 @@ def _status_of(found: Verification) -> ExitCode:
 
 
 def _lines(found: Verification) -> list[str]:
-    from pytest_reflex.verdict.figures import plain, shown_score
+    from pytest_reflex.verdict.formatting import plain, shown_score
 
     state, judged = found.state, found.found or found.recorded
     count = len(judged.results)

@@ -12,12 +12,12 @@ from pytest_reflex.cli.display import Display
 from pytest_reflex.cli.streams import give, give_artifact, give_json, verdict, width_of
 from pytest_reflex.drivers.common.console import Progress, styled
 from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener
-from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.events import EVENT
+from pytest_reflex.drivers.reflex.named_files import deliver, not_written
 from pytest_reflex.drivers.reflex.project_watch import unread_text
-from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.statefile import run_json
+from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import INTERRUPTED, EventKind
 from pytest_reflex.model.plain import counted, visible
@@ -27,7 +27,7 @@ from pytest_reflex.reports import iteration
 from pytest_reflex.reports.lines import Line, lines_of
 from pytest_reflex.reports.refusal import refusal_of
 from pytest_reflex.reports.spending import not_held, unknown_of
-from pytest_reflex.store.filesystem import lock_warning
+from pytest_reflex.storage.filesystem import lock_warning
 
 _TOLD_ELSEWHERE = frozenset(("limited", "denied", INTERRUPTED))
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.criteria_option import chosen_criteria, criteria_options, parse_variables
-from pytest_reflex.cli.given import ARTIFACT
 from pytest_reflex.cli.options import agents_option, json_option
+from pytest_reflex.cli.parsing import ARTIFACT
 
 if TYPE_CHECKING:
     from pytest_reflex.host import Host

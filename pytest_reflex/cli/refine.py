@@ -10,8 +10,8 @@ import click
 
 from pytest_reflex.cli.alone import at_level, open_alone, write_back
 from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.given import GivenPath
 from pytest_reflex.cli.one_artifact import Asked, step_options
+from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import give_artifact, give_json, is_coloured, say
 from pytest_reflex.drivers.reflex.single import Alone, criticise
 from pytest_reflex.drivers.reflex.single import refine as mend
@@ -42,8 +42,8 @@ def refine(
 
     Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no artifact.
     """
-    from pytest_reflex.cli.handed_over import issues_for, read_object
-    from pytest_reflex.drivers.reflex.result import unusable
+    from pytest_reflex.cli.single_steps import issues_for, read_object
+    from pytest_reflex.drivers.reflex.named_files import unusable
 
     if in_place and output:
         raise UsageError("--in-place and --output exclude each other", hint="name one of them")
@@ -78,7 +78,7 @@ def _deliver(alone: Alone, done: Refinement, target: Path | None, *, as_json: bo
 
 
 def _write(alone: Alone, done: Refinement, target: Path) -> None:
-    from pytest_reflex.store.atomic import replace_file
+    from pytest_reflex.storage.atomic import replace_file
 
     real = target.resolve()
     if real == alone.artifact.path.resolve():

@@ -21,7 +21,7 @@ def schema(name: str | None) -> int:
     """
     from pytest_reflex.contracts.validate import names, schema_text
     from pytest_reflex.contracts.validate import schema as read
-    from pytest_reflex.criteria.schema import NAMES, file_schema
+    from pytest_reflex.criteria.author.schema import NAMES, file_schema
 
     if name in NAMES:
         give_json(file_schema(name, registry_here()))

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.values import (
+from pytest_reflex.criteria.diagnostics import (
     CONTROL,
     MAX_DEPTH,
     Items,
@@ -19,8 +18,9 @@ from pytest_reflex.criteria.values import (
     Table,
     plain_value,
 )
+from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.documents.yaml_events import CONSTANTS, NUMBER_STARTS
+from pytest_reflex.text.yaml_events import CONSTANTS, NUMBER_STARTS
 
 MAX_NODES = 1_000_000
 ALIAS_BUDGET = 10_000

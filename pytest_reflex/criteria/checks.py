@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.options import FLAG, TEXT
+from pytest_reflex.criteria.diagnostics import CONTROL, Items, Table, lookup, plain
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -16,7 +17,6 @@ from pytest_reflex.criteria.fields import (
     text_at,
 )
 from pytest_reflex.criteria.meant import as_in_file
-from pytest_reflex.criteria.values import CONTROL, Items, Table, lookup, plain
 from pytest_reflex.criteria.wording import nearest, quoted, shortened
 from pytest_reflex.errors import CriteriaError, Problem, nearest_word, suggest
 from pytest_reflex.model.plain import as_written

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.conditions import FILE
+from pytest_reflex.checks.composite import FILE
 from pytest_reflex.criteria.checks import finish_check, note_problem
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import kind_of
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import nearest_word
 from pytest_reflex.model.rules import CONDITIONS, NOT, Condition

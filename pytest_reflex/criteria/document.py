@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.criteria.build import build
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.values import Table
-from pytest_reflex.documents.lines import DataSyntaxError
-from pytest_reflex.documents.yaml_events import ForbiddenCharacterError, yaml_events
 from pytest_reflex.errors import (
     TRY_AGAIN,
     CriteriaError,
@@ -20,6 +18,8 @@ from pytest_reflex.errors import (
     is_transient,
     read_twice,
 )
+from pytest_reflex.text.lines import DataSyntaxError
+from pytest_reflex.text.yaml_events import ForbiddenCharacterError, yaml_events
 
 MAX_BYTES = 16 * 1024 * 1024
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from pytest_reflex.criteria.diagnostics import CONTROL, Items, Table, Written, exact_number
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.meant import number_hint
-from pytest_reflex.criteria.values import CONTROL, Items, Table, Written, exact_number
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Problem
 

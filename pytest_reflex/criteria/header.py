@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Items, Table, is_variable_name, plain, plain_value
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -18,10 +19,9 @@ from pytest_reflex.criteria.fields import (
     texts_at,
 )
 from pytest_reflex.criteria.meant import number_hint
-from pytest_reflex.criteria.values import Items, Table, is_variable_name, plain, plain_value
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.words import ACTIVE_LEVELS, Level
+from pytest_reflex.model.enums import ACTIVE_LEVELS, Level
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import MAX_DEPTH, Items, Table, number_or_text
 from pytest_reflex.criteria.faults import NOWHERE, Faults
-from pytest_reflex.criteria.values import MAX_DEPTH, Items, Table, number_or_text
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.json_fault import json_fault
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.conditions import FILE
+from pytest_reflex.checks.composite import FILE
 from pytest_reflex.checks.content import KINDS as CONTENT
 from pytest_reflex.checks.options import REQUIRED, Kind
-from pytest_reflex.checks.structure import form_of
+from pytest_reflex.checks.structure.check import form_of
 from pytest_reflex.criteria.sample_keys import KINDS as KINDS_OF_SAMPLES
 from pytest_reflex.criteria.sample_keys import MOST_FILES, PATH
 from pytest_reflex.fixes.registry import KINDS as FIXES

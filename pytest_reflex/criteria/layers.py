@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.header import (
     read_commands,
@@ -17,10 +18,9 @@ from pytest_reflex.criteria.header import (
 from pytest_reflex.criteria.ids import folded
 from pytest_reflex.criteria.rule_keys import OFF
 from pytest_reflex.criteria.rules import Draft, read_rule
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import quoted, shortened
 from pytest_reflex.errors import nearest_word, suggest
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.enums import Level
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.criteria.diagnostics import Table, settle_variables
 from pytest_reflex.criteria.document import read_document, shown
 from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
@@ -17,11 +18,10 @@ from pytest_reflex.criteria.layers import Layer, join, read_over
 from pytest_reflex.criteria.roots import reaches
 from pytest_reflex.criteria.rules import finish, look_at
 from pytest_reflex.criteria.templates import find_template, is_shared
-from pytest_reflex.criteria.values import Table, settle_variables
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, cannot_fail
-from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

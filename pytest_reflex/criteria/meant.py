@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import number_or_text
 from pytest_reflex.criteria.faults import Faults, Spot
-from pytest_reflex.criteria.values import number_or_text
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.plain import as_written, one_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.criteria.planting import Mutant, example_of, planted
+from pytest_reflex.criteria.author.planting import Mutant, example_of, planted
 from pytest_reflex.model.rules import CheckSpec, variable_name
 from pytest_reflex.model.targets import CompiledCheck, TextSearch
 from pytest_reflex.search.patterns import SearchError

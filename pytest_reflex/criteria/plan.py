@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.checks.preview import preview
 from pytest_reflex.checks.registry import Key, compile_checks
-from pytest_reflex.criteria.formatting import formatters_of
+from pytest_reflex.criteria.author.formatting import formatters_of
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.judged import Judge
 from pytest_reflex.model.rules import VARIABLE_PREFIX, Criteria, number
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -62,7 +62,7 @@ def _checks(
         head: dict[str, Any] = {"rule": rule.id, "severity": rule.severity.value}
         head["weight"] = number(rule.weight)
         if rule.when:
-            from pytest_reflex.checks.conditions import words
+            from pytest_reflex.checks.composite import words
 
             head["when"] = list(map(words, rule.when))
         if not rule.checks:

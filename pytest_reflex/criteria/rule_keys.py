@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Items, Table, lookup, plain
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import (
     filled_text_at,
@@ -20,10 +21,9 @@ from pytest_reflex.criteria.fields import (
     word_at,
 )
 from pytest_reflex.criteria.sample_keys import samples_at
-from pytest_reflex.criteria.values import Items, Table, lookup, plain
 from pytest_reflex.criteria.wording import nearest
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
-from pytest_reflex.model.words import Level, Severity
 
 SEVERITY_ALIASES = {"error": Severity.FAIL, "warning": Severity.WARN}
 """Words of linters that criteria files may use; everything else shows fail and warn."""
@@ -197,7 +197,7 @@ def finish_fix(
             spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
     if fix.kind == FORMAT and len(faults.found) == before:
-        from pytest_reflex.criteria.formatting import misfits
+        from pytest_reflex.criteria.author.formatting import misfits
 
         for key, message, hint in misfits(fix.params, commands):
             spot = params.at(key) if key in params else entry.at_key(FORMAT)

@@ -12,15 +12,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.checks import finish_check
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import refuse_text
 from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.criteria.rule_keys import OFF, READERS, finish_fix
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import DEFAULT_WEIGHT
 from pytest_reflex.model.rules import Rule, is_id, level_of
-from pytest_reflex.model.words import DEFAULT_WEIGHT
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

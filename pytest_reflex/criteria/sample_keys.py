@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from pytest_reflex.checks.folder import EXCLUDED_NAMES
+from pytest_reflex.criteria.diagnostics import CONTROL, Table
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -16,7 +17,6 @@ from pytest_reflex.criteria.fields import (
     table_at,
     text_at,
 )
-from pytest_reflex.criteria.values import CONTROL, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.samples import Sample
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from pytest_reflex.criteria.samples import FOLDER, NAME
+from pytest_reflex.criteria.author.samples import FOLDER, NAME
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.samples import Sample

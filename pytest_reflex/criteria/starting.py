@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.criteria.author.samples import judge_text, passes
+from pytest_reflex.criteria.author.scaffold import Proposal
+from pytest_reflex.criteria.author.yaml_writer import to_yaml
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.criteria.load import Reading
-from pytest_reflex.criteria.proposing import Proposal
-from pytest_reflex.criteria.samples import judge_text, passes
-from pytest_reflex.criteria.yaml_writer import to_yaml
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

@@ -10,17 +10,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults, Spot
 from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.globs import alternatives
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Criteria, cannot_fail
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

@@ -6,9 +6,9 @@ from pytest_reflex.fixes.kind import Field, Kind, Params
 from pytest_reflex.fixes.lines_in import at_end
 
 
-def apply(params: Params, document: str) -> str:
+def append(params: Params, document: str) -> str:
     """Return the document with the lines at its end, once."""
     return at_end(document, params["text"])
 
 
-KIND = Kind(name="append", fields={"text": Field(str, required=True, filled=True)}, apply=apply)
+APPEND = Kind(name="append", fields={"text": Field(str, required=True, filled=True)}, apply=append)

@@ -43,7 +43,7 @@ def faults(params: Params) -> Iterable[Fault]:
             yield "args", f"format: the argument {name} must not begin with a hyphen; {hint}"
 
 
-KIND = Kind(
+FORMAT_TEXT = Kind(
     name=FORMAT,
     fields={
         "command": Field(str, required=True, filled=True),

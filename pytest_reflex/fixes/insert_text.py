@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pytest_reflex.documents.lines import split, with_newline
 from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.fixes.lines_in import at_end, at_start, beside, is_beside
+from pytest_reflex.text.lines import split, with_newline
 
 _END = r"(?:\r\n|\r(?!\n)|(?<!\r)\n)"
 _LINE_END = re.compile(_END)
 
 
-def apply(params: Params, document: str) -> str:
+def insert_text(params: Params, document: str) -> str:
     """Return the document with `text` in place; the anchor's line is kept whole.
 
     A line that is the anchor goes before lines that only contain it.
@@ -55,7 +55,7 @@ def _spans(document: str, wanted: str) -> Iterator[tuple[int, int]]:
             yield start, closing.end() if closing else len(document)
 
 
-def faults(params: Params) -> Iterable[Fault]:
+def insert_faults(params: Params) -> Iterable[Fault]:
     """Find a missing or doubled place."""
     given = [key for key in ("after", "before", "at") if key in params]
     if len(given) != 1:
@@ -64,7 +64,7 @@ def faults(params: Params) -> Iterable[Fault]:
         yield key, f"insert_text needs one of after, before and at, not {shown}"
 
 
-KIND = Kind(
+INSERT_TEXT = Kind(
     name="insert_text",
     fields={
         "text": Field(str, required=True, filled=True),
@@ -72,6 +72,6 @@ KIND = Kind(
         "before": Field(str, filled=True),
         "at": Field(str, choices=("start", "end")),
     },
-    apply=apply,
-    faults=faults,
+    apply=insert_text,
+    faults=insert_faults,
 )

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from pytest_reflex.documents.nodes import Node, NodeKind, descend
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.kind import FixError
+from pytest_reflex.text.nodes import Node, NodeKind, descend
 
 _INDENT = re.compile(r"\n([ \t]+)")
 

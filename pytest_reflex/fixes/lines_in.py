@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_reflex.documents.data_tree import is_data
-from pytest_reflex.documents.lines import fitted, newline_of, starts, with_newline
-from pytest_reflex.documents.outline import front_matter_lines, outline
 from pytest_reflex.fixes.kind import FixError
+from pytest_reflex.text.data_tree import is_data
+from pytest_reflex.text.lines import fitted, newline_of, starts, with_newline
+from pytest_reflex.text.outline import front_matter_lines, outline
 
 _OPENING = ("```", "~~~", "<")
 

@@ -11,31 +11,28 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from pytest_reflex.documents.lines import BOM
 from pytest_reflex.errors import Place, Problem, did_you_mean
-from pytest_reflex.fixes import (
-    append,
-    format_text,
-    insert_section,
-    insert_text,
-    replace,
-    set_value,
-    tag_fences,
-)
-from pytest_reflex.fixes.format_text import Formatter, nobody
+from pytest_reflex.fixes.append import APPEND
+from pytest_reflex.fixes.format_text import FORMAT_TEXT, Formatter, nobody, settled
+from pytest_reflex.fixes.insert_text import INSERT_TEXT
 from pytest_reflex.fixes.kind import FixError, Kind
+from pytest_reflex.fixes.markdown import INSERT_SECTION
+from pytest_reflex.fixes.set_value import SET_VALUE
+from pytest_reflex.fixes.tag_fences import TAG_FENCES
+from pytest_reflex.fixes.text import REPLACE
 from pytest_reflex.model.rules import FORMAT, Criteria, Fix
+from pytest_reflex.text.lines import BOM
 
 KINDS: dict[str, Kind] = {
-    module.KIND.name: module.KIND
-    for module in (
-        insert_section,
-        insert_text,
-        replace,
-        set_value,
-        tag_fences,
-        append,
-        format_text,
+    kind.name: kind
+    for kind in (
+        INSERT_SECTION,
+        INSERT_TEXT,
+        REPLACE,
+        SET_VALUE,
+        TAG_FENCES,
+        APPEND,
+        FORMAT_TEXT,
     )
 }
 
@@ -80,7 +77,7 @@ def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
     mark = BOM if text.startswith(BOM) else ""
     rest = text[len(mark) :]
     if fix.kind == FORMAT:
-        return mark + format_text.settled(fix.params, rest, formatter)
+        return mark + settled(fix.params, rest, formatter)
     return mark + KINDS[fix.kind].apply(fix.params, rest)
 
 

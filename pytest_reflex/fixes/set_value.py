@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.documents.data_tree import read_tree
-from pytest_reflex.documents.lines import DataSyntaxError
-from pytest_reflex.documents.nodes import data_of, descend
-from pytest_reflex.documents.paths import (
-    PathSyntaxError,
-    Wildcard,
-    index_of,
-    key_in,
-    parse,
-    render,
-)
+from pytest_reflex.fixes.data_edit import set_in_yaml
 from pytest_reflex.fixes.edit import Edit, nested
 from pytest_reflex.fixes.json_edit import set_in_json
 from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.fixes.structured import FRONT_MATTER, Structured, choose
-from pytest_reflex.fixes.yaml_edit import set_in_yaml
+from pytest_reflex.text.data_tree import read_tree
+from pytest_reflex.text.lines import DataSyntaxError
+from pytest_reflex.text.nodes import data_of, descend
+from pytest_reflex.text.paths import PathSyntaxError, Wildcard, index_of, key_in, parse, render
 
 
 def apply(params: Params, document: str) -> str:
@@ -125,7 +118,7 @@ def _unfit(value: Any) -> str:
     return "" if plain else f"a {type(value).__name__}"
 
 
-KIND = Kind(
+SET_VALUE = Kind(
     name="set",
     fields={
         "path": Field(str, required=True, filled=True),

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.documents.data import LANGUAGES
-from pytest_reflex.documents.data_tree import looks_like_data, read_tree, top_keys, whole_tree
-from pytest_reflex.documents.lines import DataSyntaxError, View, split
-from pytest_reflex.documents.nodes import Node, NodeKind, descend
-from pytest_reflex.documents.outline import Fence, front_matter, outline
 from pytest_reflex.fixes.kind import FixError
+from pytest_reflex.text.data import LANGUAGES
+from pytest_reflex.text.data_tree import looks_like_data, read_tree, top_keys, whole_tree
+from pytest_reflex.text.lines import DataSyntaxError, View, split
+from pytest_reflex.text.nodes import Node, NodeKind, descend
+from pytest_reflex.text.outline import Fence, front_matter, outline
 
 FRONT_MATTER = "front-matter"
 _NEXT_DOCUMENT = re.compile(r"^---(?:[ \t\r].*)?$", re.MULTILINE)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pytest_reflex.documents.lines import split
-from pytest_reflex.documents.outline import block_tokens
 from pytest_reflex.fixes.kind import Fault, Field, Kind, Params
+from pytest_reflex.text.lines import split
+from pytest_reflex.text.outline import block_tokens
 
 _LANGUAGE = re.compile(r"[\w+#.-]+")
 _OPENING = re.compile(r"^(.*?(?:`{3,}|~{3,}))[ \t]*(\r\n|\r|\n|)$", re.DOTALL)
 
 
-def apply(params: Params, document: str) -> str:
+def tag_fences(params: Params, document: str) -> str:
     """Return the document in which each untagged fence names the language; its content stays."""
     lines = split(document)
     for token in block_tokens(document).blocks:
@@ -24,16 +24,16 @@ def apply(params: Params, document: str) -> str:
     return "".join(lines)
 
 
-def faults(params: Params) -> Iterable[Fault]:
+def tag_faults(params: Params) -> Iterable[Fault]:
     """Find a language that is not a single word."""
     if not _LANGUAGE.fullmatch(params["language"]):
         message = f"tag_fences: language must be one word, not {params['language']!r}"
         yield "language", message
 
 
-KIND = Kind(
+TAG_FENCES = Kind(
     name="tag_fences",
     fields={"language": Field(str, required=True, filled=True)},
-    apply=apply,
-    faults=faults,
+    apply=tag_fences,
+    faults=tag_faults,
 )

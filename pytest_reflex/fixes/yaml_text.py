@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.documents.yaml_events import plain_value
+from pytest_reflex.text.yaml_events import plain_value
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w/{}.,()+@%$;'\- ]*[\w/{}.()+%$]|[A-Za-z_/]")
 _PLAIN_IN_FLOW = re.compile(r"[A-Za-z_/][\w/.()+@%$'\- ]*[\w/.()+%$]|[A-Za-z_/]")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.model.words import Level, Step
+from pytest_reflex.model.enums import Level, Step
 
 INTERRUPTED = "interrupted"
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 
 _LONGEST = 200
 

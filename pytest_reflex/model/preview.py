@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.enums import Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.judged import NAMING, Ballot
 from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
-from pytest_reflex.model.words import Level, Outcome, Severity
 
 SCHEMA_VERSION = 1
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason, is_extendable
-from pytest_reflex.model.words import Level, Step
 
 EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 

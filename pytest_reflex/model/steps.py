@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, Protocol, runtime_checkable
 
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.words import Level, Step
 
 
 def _nobody(text: str) -> None:

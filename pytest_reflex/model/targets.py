@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.judged import Cast, Judge
 from pytest_reflex.model.plain import as_text, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, variable_name
-from pytest_reflex.model.words import Level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,17 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.criteria.catalog import Listed
+from pytest_reflex.criteria.author.catalog import Listed
 from pytest_reflex.criteria.origins import Saying, Traced
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.plain import as_text, one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Level, Severity
 from pytest_reflex.reports.out_of_score import switched_off_line
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import asked
-from pytest_reflex.verdict.figures import plain
+from pytest_reflex.verdict.formatting import plain
 
 WIDTH = 80
 INDENT = 12
@@ -181,7 +181,7 @@ def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _conditions(rule: Rule) -> Iterator[tuple[str, str]]:
     if rule.when:
-        from pytest_reflex.checks.conditions import words
+        from pytest_reflex.checks.composite import words
 
         yield from (("ONLY WHEN", words(condition)) for condition in rule.when)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.words import Outcome
-from pytest_reflex.verdict.figures import gap
+from pytest_reflex.verdict.formatting import gap
 
 
 def distance(evaluation: Evaluation) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.targets import CheckCommand
-from pytest_reflex.model.words import Step
 from pytest_reflex.reports.procedures import gate_text
 from pytest_reflex.reports.proposal import proposal_text
 
@@ -257,7 +257,7 @@ def _conditions(rules: Iterable[Rule]) -> list[str]:
     conditional = [rule for rule in rules if rule.when]
     if not conditional:
         return []
-    from pytest_reflex.checks.conditions import words
+    from pytest_reflex.checks.composite import words
 
     return [
         f"{rule.id}: only when {visible('; and '.join(map(words, rule.when)))}"

@@ -6,12 +6,12 @@ import difflib
 import hashlib
 from typing import Any
 
-from pytest_reflex.criteria.fixing import Fixed
-from pytest_reflex.documents.lines import split
+from pytest_reflex.criteria.author.fixing import Fixed
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.reports.terminal import LISTED, WIDTH, Page, ansi_style, no_style
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.text.lines import split
+from pytest_reflex.verdict.formatting import plain, shown_score
 from pytest_reflex.verdict.gate import failed_reason
 
 _NO_END = "\n\\ No newline at end of file\n"

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.reports.refusal import refusal_of
-from pytest_reflex.verdict.figures import shown_score
+from pytest_reflex.verdict.formatting import shown_score
 
 Payload = Mapping[str, Any]
 _ROOM = 400

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.advice import next_line
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.spending import spend_text as spend_text
 from pytest_reflex.reports.votes import votes_told
-from pytest_reflex.verdict.figures import (
+from pytest_reflex.verdict.formatting import (
     arithmetic,
     gap,
     not_installed,

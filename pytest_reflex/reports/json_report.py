@@ -10,7 +10,7 @@ from typing import Any
 from pytest_reflex import __version__
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.store.atomic import replace_file
+from pytest_reflex.storage.atomic import replace_file
 from pytest_reflex.verdict.gate import Decision, Gate, Judged, NotRun, gate_over
 
 SCHEMA_VERSION = 1

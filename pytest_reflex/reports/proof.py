@@ -6,10 +6,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pytest_reflex.criteria.prove import ADVICE, MEANING, Proof, RuleProof
+from pytest_reflex.criteria.author.prove import ADVICE, MEANING, Proof, RuleProof
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
 from pytest_reflex.model.plain import counted, one_line
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.tables import text_table
 
 WIDTH = 80
@@ -29,10 +29,10 @@ def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
     head = ("rule", "proof", "on empty", "tried", "fails on")
     table = text_table(head, rows)
     details = [line for one in proofs for line in (*_detail(one), *_idle(one), *_among(one))]
-    return "\n".join([table, *details, "", summary(proofs)])
+    return "\n".join([table, *details, "", proof_summary(proofs)])
 
 
-def summary(proofs: Sequence[RuleProof]) -> str:
+def proof_summary(proofs: Sequence[RuleProof]) -> str:
     """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
     counts = Counter(one.proof for one in proofs)
     told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.tables import text_table
 from pytest_reflex.reports.votes import judge_line
-from pytest_reflex.verdict.figures import plain
+from pytest_reflex.verdict.formatting import plain
 
 _FREE = ("offline", "replay")
 

@@ -11,7 +11,7 @@ from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.run import Spend
 from pytest_reflex.reports.spending import budget_text, spend_text
 from pytest_reflex.reports.tables import tab_lines, text_table
-from pytest_reflex.verdict.figures import lasted, shown_score
+from pytest_reflex.verdict.formatting import lasted, shown_score
 
 HEADERS = ("driver", "name", "status", "started", "duration", "iteration", "cost", "score", "about")
 _LONGEST = 2_000

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pytest_reflex.criteria.samples import BROKEN, MEANING, RuleTried, Tried, Verdict
+from pytest_reflex.criteria.author.samples import BROKEN, MEANING, RuleTried, Tried, Verdict
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.reports.tables import text_table
@@ -21,12 +21,16 @@ def samples_text(tried: Sequence[RuleTried]) -> str:
         (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
     ]
     table = text_table(("rule", "samples", "good", "bad"), rows)
-    details = [line for one in tried for sample in one.samples for line in _detail(one, sample)]
+    details = [
+        line for one in tried for sample in one.samples for line in _sample_detail(one, sample)
+    ]
     mends = [line for one in tried for line in _mends(one)]
-    return "\n".join([table, *details, *([""] if mends else []), *mends, "", summary(tried)])
+    return "\n".join(
+        [table, *details, *([""] if mends else []), *mends, "", samples_summary(tried)]
+    )
 
 
-def summary(tried: Sequence[RuleTried]) -> str:
+def samples_summary(tried: Sequence[RuleTried]) -> str:
     """Return how many samples came to what: "3 rules, 5 samples: 2 validated, 3 reported"."""
     counts = Counter(sample.verdict for one in tried for sample in one.samples)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
@@ -41,7 +45,7 @@ def _share(one: RuleTried, kind: str) -> str:
     return f"{one.count(kind, fine)}/{one.count(kind)}"
 
 
-def _detail(one: RuleTried, sample: Tried) -> Iterator[str]:
+def _sample_detail(one: RuleTried, sample: Tried) -> Iterator[str]:
     if sample.verdict not in BROKEN:
         return
     place = f" ({one.rule.place})" if one.rule.place else ""

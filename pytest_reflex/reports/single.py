@@ -12,7 +12,7 @@ from pytest_reflex.model.single import Critique, Refinement
 from pytest_reflex.reports.iteration import changed_line
 from pytest_reflex.reports.spending import spend_text
 from pytest_reflex.reports.terminal import LISTED, WIDTH, Page, ansi_style, no_style
-from pytest_reflex.store.parts import changed_sections
+from pytest_reflex.storage.parts import changed_sections
 
 
 def critique_document(

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import ReflexError, UsageError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.model.words import Level
 from pytest_reflex.session import options
 from pytest_reflex.session.items import CheckItem, Subject, file_id, node_name, path_of_id
 from pytest_reflex.session.plan import Desk, Plan

@@ -14,8 +14,8 @@ import pytest
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.session import marks
 from pytest_reflex.session.plan import Plan, Planned
 from pytest_reflex.session.tally import Tally

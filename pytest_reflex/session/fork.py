@@ -23,10 +23,10 @@ from pytest_reflex import hookspecs
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
 from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.session import options

@@ -18,15 +18,15 @@ from urllib.parse import unquote
 import pytest
 
 from pytest_reflex.checks.run import Prepared, run_one
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import leads_with, patterns_of
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Outcome, Severity
 from pytest_reflex.process.secrecy import hide, own_secrets
 from pytest_reflex.session.results import Reported, Results
-from pytest_reflex.verdict.figures import plain
+from pytest_reflex.verdict.formatting import plain
 
 # An argument is cut at its first `[` and split at `::`; `%` is the escape itself.
 _ESCAPED = re.compile(r"%[0-9A-F]{2}")

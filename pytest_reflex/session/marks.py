@@ -19,6 +19,7 @@ import pytest
 
 from pytest_reflex.criteria.ids import what_is_wrong
 from pytest_reflex.errors import Place, Problem, did_you_mean
+from pytest_reflex.model.enums import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import (
     CheckSpec,
@@ -31,7 +32,6 @@ from pytest_reflex.model.rules import (
     level_of,
 )
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.session.items import (
     ADVISED,
     CATEGORY,

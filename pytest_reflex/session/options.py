@@ -227,7 +227,7 @@ def variables(config: pytest.Config) -> dict[str, Any]:
 
     Raises UsageError.
     """
-    from pytest_reflex.criteria.values import parse_variable
+    from pytest_reflex.criteria.diagnostics import parse_variable
 
     return dict(map(parse_variable, texts(config, "reflex_var")))
 

@@ -21,10 +21,10 @@ from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import Prepared, prepare
 from pytest_reflex.errors import Place, Problem, TooLargeError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.judged import Cast, Judge, JudgeWhen
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.session.items import CheckItem, fails
 from pytest_reflex.session.results import Results
 

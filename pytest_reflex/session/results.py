@@ -16,8 +16,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 
 ATTRIBUTE = "_pytest_reflex_result"
 

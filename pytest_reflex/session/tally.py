@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.session.items import gist, skip_reason
 from pytest_reflex.session.marks import SESSION
 from pytest_reflex.session.results import Reported, worse

@@ -82,6 +82,6 @@ def _read(file: Path) -> tuple[str, Mapping[tuple[Any, ...], int]] | None:
 @lru_cache(maxsize=4)
 def _places(text: str) -> Mapping[tuple[Any, ...], int]:
     # Only what is wrong needs a place; nobody else pays for finding it.
-    from pytest_reflex.documents.toml_places import toml_places
+    from pytest_reflex.text.toml_places import toml_places
 
     return toml_places(text)

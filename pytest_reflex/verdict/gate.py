@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_reflex.errors import Problem
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.model.words import Outcome, Severity
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.formatting import plain, shown_score
 
 
 class GateStatus(StrEnum):

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Mark
-from pytest_reflex.model.words import Level
 
 MIN_DELTA = Fraction(2, 100)
 STAGNATION_LIMIT = 2

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule, cannot_fail
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Outcome, Severity
 
 UNDECIDED = "no rule that can fail the gate is applicable"
 Results = Mapping[tuple[str, int], CheckResult]

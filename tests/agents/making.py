@@ -9,11 +9,11 @@ from typing import Any
 
 from pytest_reflex.agents.configure import agent_from_table
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import DEFAULT_WEIGHT, Level, Outcome, Severity, Step
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Criteria, Fix, Rule
 from pytest_reflex.model.steps import Agent, Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity, Step
 from pytest_reflex.verdict.score import judge
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Askable, Question
-from pytest_reflex.model.words import Step
 from tests.agents.making import answer, request, rule, tool
 
 PLAN = '{"plan": ["a", "b", "c"]}'

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.agents.command import CommandAgent
-from pytest_reflex.agents.edits import EDITS, EditWatch
+from pytest_reflex.agents.stream import EDITS, EditWatch
 from pytest_reflex.model.steps import Question
 
 

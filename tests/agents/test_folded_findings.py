@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from pytest_reflex.agents.folded_findings import (
     BUDGET,
-    MOST_FINDINGS,
-    MOST_RULES,
+    MOST_FOLDED_FINDINGS,
+    MOST_FOLDED_RULES,
     findings,
     findings_section,
     findings_text,
 )
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding, RuleResult
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.model.words import Level, Outcome, Severity
 from pytest_reflex.verdict.score import outcome_of, score_of
 
 SMALL = 3_000
@@ -90,9 +90,9 @@ def test_rules_that_failed_by_one_cause_share_it() -> None:
 
 
 def test_of_many_findings_the_first_are_shown_and_the_rest_counted() -> None:
-    many = [check(f"place {number}") for number in range(MOST_FINDINGS + 7)]
+    many = [check(f"place {number}") for number in range(MOST_FOLDED_FINDINGS + 7)]
     (entry,) = told(rule("a.x.one", *many))
-    assert len(entry["findings"]) == MOST_FINDINGS
+    assert len(entry["findings"]) == MOST_FOLDED_FINDINGS
     assert entry["more_findings"] == 7
 
 
@@ -117,7 +117,7 @@ def test_of_many_rules_the_weighty_ones_are_shown_and_the_rest_counted() -> None
     grave = [rule(f"a.x.f{n}", check(f"f{n}"), weight=n) for n in range(5)]
     *shown, last = told(*light, *grave)
     assert [one["rule_id"] for one in shown[:2]] == ["a.x.f4", "a.x.f3"]
-    assert len(shown) == MOST_RULES
+    assert len(shown) == MOST_FOLDED_RULES
     assert last == {"more_rules": 5, "of_severity_fail": 0}
 
 

@@ -15,8 +15,8 @@ from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.configure import agent_from_table
 from pytest_reflex.cli.main import main
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply
-from pytest_reflex.model.words import Step
 from tests.agents.making import evaluation, request, rule
 
 

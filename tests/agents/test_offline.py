@@ -10,8 +10,8 @@ import pytest
 
 from pytest_reflex.agents.offline import OfflineAgent
 from pytest_reflex.contracts.steps import read_artifact, read_checks, read_issues, read_plan
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.model.words import Step
 from tests.agents.making import evaluation, request, rule, section
 
 

@@ -14,8 +14,8 @@ import pytest
 from pytest_reflex.agents.configure import agent_from_table, preset_names
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Files, Reply, StepRequest
-from pytest_reflex.model.words import Step
 from tests.agents.making import request, rule
 from tests.agents.played import PLAN, TOOLS, Played, Tool, install
 

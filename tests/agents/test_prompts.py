@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import boundary, prompt_for, prompt_parts
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.rules import CheckSpec, ideal_of
 from pytest_reflex.model.steps import Refined
-from pytest_reflex.model.words import Level, Step
 from tests.agents.making import criteria, evaluation, request, rule
 
 ONE = rule("a.x.one", hint="say one")

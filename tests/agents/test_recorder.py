@@ -13,9 +13,9 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.recorder import Recorder, secret_values
 from pytest_reflex.agents.recording import read_recording, sha256
 from pytest_reflex.errors import LockedError, StateError, UsageError
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.words import Level, Step
 from tests.agents.making import answer, request, rule, tool
 
 RUN = "task-20260101-000000"

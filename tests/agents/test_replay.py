@@ -13,9 +13,9 @@ from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.agents.recording import Call, Header
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.journal import Journal
+from pytest_reflex.storage.journal import Journal
 from tests.agents.making import request, rule
 from tests.agents.test_recorder import LIMITED, RUN, record, started
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from pytest_reflex.agents.reset_time import seconds_until_reset
+from pytest_reflex.agents.rate_limit import seconds_until_reset
 
 NOW = datetime(2026, 11, 28, 21, 40, tzinfo=ZoneInfo("Europe/Berlin"))
 HOUR = 3600.0

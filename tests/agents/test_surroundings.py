@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.agents.surroundings import literal_secrets, secrets_of_tables
+from pytest_reflex.agents.environment import literal_secrets, secrets_of_tables
 from pytest_reflex.process.secrecy import hide, hide_ends
 
 VALUE = 'sk-"äb/c+d=0123'

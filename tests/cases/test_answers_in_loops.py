@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.enums import Step
 from tests.agents.making import request, rule, tool
 from tests.drivers.reflex.stage import PLAN, Script, Stage, critique_all
 

@@ -12,10 +12,10 @@ from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CheckContext, CheckType, Target
-from pytest_reflex.model.words import Level, Severity
 
 PLACE = Place("rules.yaml", 3, 5)
 

@@ -12,9 +12,9 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import compile_checks, evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.enums import Level, Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria
-from pytest_reflex.model.words import Level, Outcome
 from tests.checks.building import rule, target
 
 A = "{type: content, search: a}"

@@ -11,10 +11,10 @@ import pytest
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import prepare
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckCommand, CompiledCheck
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import rule, target
 
 VARIABLES = {"tool": "lint it", "none": "", "slow": 7}

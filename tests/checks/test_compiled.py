@@ -13,16 +13,16 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.checks.preview import preview
 from pytest_reflex.checks.registry import Registry, built_in, compile_rule, describe
 from pytest_reflex.checks.run import evaluate
+from pytest_reflex.criteria.author.prove import Proof, Prover
 from pytest_reflex.criteria.linting.lint import lint
-from pytest_reflex.criteria.prove import Proof, Prover
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.host import open_host
+from pytest_reflex.model.enums import Outcome, Step
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides, TextSearch
-from pytest_reflex.model.words import Outcome, Step
 from pytest_reflex.search.patterns import compile_text
 from tests.agents.making import request
 from tests.checks.building import rule, target

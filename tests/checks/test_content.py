@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import content, document, search
 from tests.checks.text_table import ARTIFACTS, TextCase
 

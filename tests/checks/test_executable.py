@@ -13,8 +13,8 @@ import pytest
 from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import executable, execute
 
 PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR

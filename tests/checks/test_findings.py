@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.findings import FindingsCheck
+from pytest_reflex.checks.findings.check import FindingsCheck
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import PLACE, registry, rule, target
 
 FIELDS = {"message": "m", "rule": "r", "level": "l", "file": "f", "line": "n", "column": "c"}

@@ -15,7 +15,7 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate, prepare, run_one
 from pytest_reflex.criteria.suite import make_target
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.process.deadline import Cancel
 from tests.criteria.writing import load, problems, rule, rules, write
 

@@ -11,9 +11,9 @@ import pytest
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.terminal import evaluation_text
 from tests.checks.building import rule, target
 

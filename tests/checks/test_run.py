@@ -13,10 +13,10 @@ import pytest
 from pytest_reflex.checks.run import evaluate, prepare, run_one
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import content, executable, registry, rule, target
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.configuration import ASPECTS as OF_CONFIGURATION
-from pytest_reflex.checks.openapi import ASPECTS as OF_OPENAPI
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
+from pytest_reflex.checks.structure.configuration import ASPECTS as OF_CONFIGURATION
+from pytest_reflex.checks.structure.openapi import ASPECTS as OF_OPENAPI
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems as schema_problems
+from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import CheckSpec, Condition
-from pytest_reflex.model.words import Outcome, Severity
 from tests.checks.building import rule, target
 
 SCHEMA = {"type": "object", "required": ["a"]}

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_reflex.api import evaluate
 from pytest_reflex.errors import Place
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.checks.test_conditions import decide, document, folder
 
 RULE = "  - {{id: a.x.{id}, description: d, severity: {severity}{when}, check: {check}}}\n"

@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.agents.installed import look
 from pytest_reflex.cli.main import main
 from pytest_reflex.settings import global_path
-from pytest_reflex.store.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
+from pytest_reflex.storage.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
 
 pytestmark = pytest.mark.variants
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.cli.live import LiveView, can_be_live
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.attending import LoopView
+from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.reports.lines import Line
 from tests.cli.terminal import Terminal
 

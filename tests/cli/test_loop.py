@@ -10,7 +10,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
 from pytest_reflex.host import employ, open_host
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.enums import Step
 from pytest_reflex.settings import load
 
 CRITERIA = """\

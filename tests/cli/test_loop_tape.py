@@ -14,9 +14,9 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.history import read_events
 from pytest_reflex.drivers.reflex.stable import stable_events
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 
 CRITERIA = """\
 name: words

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.api import evaluate
 from pytest_reflex.model.rules import floored
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.formatting import plain, shown_score
 
 PRINTS = {
     "print": "print('hello')",

@@ -11,14 +11,14 @@ import pytest
 from pytest_reflex.drivers.common.console import Progress
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.events import DriverEvent, Waits
-from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.decide import Act, Decision
 from pytest_reflex.drivers.reflex.driver import ReflexDriver, ReflexLoop
+from pytest_reflex.drivers.reflex.view import LoopView
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Mark, RunState, Spend
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.reports.progress import Running, clock, loop_rows, trend, waiting_line
+from pytest_reflex.reports.run_lines import Running, clock, loop_rows, trend, waiting_line
 from pytest_reflex.settings import STEPS
 from tests.drivers.reflex.stage import CRITERIA, Script, Stage
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.run import Limits
-from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import most_calls, proposal_text
 from tests.drivers.reflex.histories import RULES
 from tests.drivers.reflex.stage import Script, Stage, history_of, issues

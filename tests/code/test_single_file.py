@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.code.judging import judge, problems
 
 FOUND = [

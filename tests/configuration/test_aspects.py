@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.configuration import ASPECTS
+from pytest_reflex.checks.structure.configuration import ASPECTS
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge, problems
 
 WEB = "services:\n  web:\n    image: a:1\n"

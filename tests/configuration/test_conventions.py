@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.configuration import ASPECTS
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.checks.structure.configuration import ASPECTS
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 RUN = "jobs: {a: {runs-on: x, steps: [{run: make}]}}\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.configuration.file import ConfigFile
-from pytest_reflex.checks.configuration.formats import read_config
+from pytest_reflex.checks.structure.configuration.file import ConfigFile
+from pytest_reflex.checks.structure.configuration.formats import read_config
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 COMPOSE = "services:\n  web:\n    image: a:1\n"

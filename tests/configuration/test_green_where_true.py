@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.configuration import ASPECTS
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.checks.structure.configuration import ASPECTS
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 WEB = "services:\n  web:\n    image: a:1\n"

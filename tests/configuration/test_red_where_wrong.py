@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.configuration import ASPECTS
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.checks.structure.configuration import ASPECTS
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge, problems
 
 WEB = "services:\n  web:\n    image: a:1\n"

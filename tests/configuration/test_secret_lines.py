@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.configuration import secrecy, secret_lines
+from pytest_reflex.checks.configuration import secret_lines
 from pytest_reflex.checks.configuration.secret_lines import (
     LINES_AT_ONCE,
     OVERLAP,
@@ -16,7 +16,8 @@ from pytest_reflex.checks.configuration.secret_lines import (
     pieces_of,
     suspects,
 )
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.checks.structure.configuration import secret_detection
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 SECRETS = [
@@ -45,7 +46,7 @@ def _found(lines: list[str], pairs: Any) -> list[tuple[int, str]]:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(PLAIN + SECRETS), max_size=30))
 def test_lines_looked_at_together_hold_what_each_of_them_holds(lines: list[str]) -> None:
-    forms = secrecy._detectors().by_form
+    forms = secret_detection._detectors().by_form
     singly = ((n, form.detector) for n in range(len(lines)) for form in forms)
     together = ((number - 1, d) for number, _, d in suspects(lines, forms))
     assert _found(lines, together) == _found(lines, singly)
@@ -53,7 +54,7 @@ def test_lines_looked_at_together_hold_what_each_of_them_holds(lines: list[str])
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_every_form_is_found_far_down_in_a_long_file(secret: str) -> None:
-    forms = secrecy._detectors().by_form
+    forms = secret_detection._detectors().by_form
     lines = ["a: b"] * (3 * LINES_AT_ONCE) + [secret]
     assert 3 * LINES_AT_ONCE in [number for number, _ in _found(lines, _numbered(lines, forms))]
 
@@ -64,7 +65,7 @@ def _numbered(lines: list[str], forms: Any) -> Any:
 
 def test_f17_lines_far_from_a_secret_are_not_looked_at_one_by_one() -> None:
     lines = ["key: value"] * (5 * LINES_AT_ONCE) + ["AKIA" + "A1" * 8]
-    assert [n for n, _, _ in suspects(lines, secrecy._detectors().by_form)] == [len(lines)]
+    assert [n for n, _, _ in suspects(lines, secret_detection._detectors().by_form)] == [len(lines)]
 
 
 @pytest.mark.parametrize(

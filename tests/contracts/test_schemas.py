@@ -13,11 +13,11 @@ from jsonschema import Draft202012Validator
 
 from pytest_reflex.contracts.validate import names, pointer, problems, schema
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Level, Outcome, Severity, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import CheckSpec, Rule
-from pytest_reflex.model.words import Level, Outcome, Severity, Step
-from pytest_reflex.store.lines import NO_LINE, encode
+from pytest_reflex.storage.lines import NO_LINE, encode
 
 OURS = ["checks", "critique", "current", "evaluation", "event", "plan", "run"]
 

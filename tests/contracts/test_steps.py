@@ -10,8 +10,8 @@ import pytest
 
 from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.contracts.steps import ContractError, read_artifact, read_checks, read_issues
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.model.words import Level, Severity
 
 RULES = [
     Rule(id=name, description=name, severity=Severity.FAIL, weight=Fraction(2), level=Level.A)

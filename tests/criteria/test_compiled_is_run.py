@@ -13,8 +13,8 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 
 CRITERIA = """\
 name: traced

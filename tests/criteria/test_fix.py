@@ -204,7 +204,7 @@ def test_folder_is_not_fixed(page: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_b027_runaway_fix_is_told_and_the_run_goes_on(
     page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_reflex.fixes.replace.SECONDS", 0.3)
+    monkeypatch.setattr("pytest_reflex.fixes.text.SECONDS", 0.3)
     check = "{type: content, search: TODO, negate: true}"
     away = "{replace: {search: '(?=a)(a+)+$', with: x}}"
     write(page.parent, "rules.yaml", rules(rule("a.docs.away", check=check, fix=away), THANKS))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.formatting import Formatting
+from pytest_reflex.criteria.author.formatting import Formatting
 from pytest_reflex.fixes import FixError
 from tests.criteria.writing import load, problems, rule, rules, write
 
@@ -129,7 +129,7 @@ def test_slow_formatter_is_stopped(made: Any) -> None:
 def test_formatter_that_never_stops_writing_is_stopped(
     made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_reflex.criteria.formatting.MOST_BYTES", 2_000_000)
+    monkeypatch.setattr("pytest_reflex.criteria.author.formatting.MOST_BYTES", 2_000_000)
     with pytest.raises(FixError, match="tidy: it wrote too much and was stopped"):
         made("endless", output="stdout")
 
@@ -138,7 +138,7 @@ def test_formatter_that_never_stops_writing_is_stopped(
 def test_result_that_is_too_large_is_refused(
     made: Any, output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_reflex.criteria.formatting.MOST_BYTES", 10)
+    monkeypatch.setattr("pytest_reflex.criteria.author.formatting.MOST_BYTES", 10)
     with pytest.raises(FixError, match=r"larger than 10 bytes|too large: 15 bytes"):
         made("in place" if output == "file" else "to stdout", "x" * 15, output=output)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.criteria.ids import folded
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import is_id
-from pytest_reflex.model.words import Level
 from tests.criteria.writing import load, problems, rule, rules
 
 GOOD = [

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.criteria.values import parse_variable
+from pytest_reflex.criteria.diagnostics import parse_variable
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.words import Level, Severity
+from pytest_reflex.model.enums import Level, Severity
 from tests.criteria.writing import load, problems, rule, rules, write
 
 BASE = rules(

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.words import Level, Severity
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 SEED_RULE = {

@@ -11,7 +11,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.linting.lint import lint
 from pytest_reflex.criteria.linting.remark import WARNINGS
 from pytest_reflex.criteria.templates import stock_names
-from pytest_reflex.reports.lint import source_and_caret
+from pytest_reflex.reports.authoring import source_and_caret
 from tests.criteria import lint_cases
 from tests.criteria.lint_cases import whole
 from tests.criteria.writing import REGISTRY, rule, rules, write

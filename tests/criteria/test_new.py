@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.author.samples import Verdict, try_samples
+from pytest_reflex.criteria.author.scaffold import propose
 from pytest_reflex.criteria.linting.lint import lint
 from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.criteria.proposing import propose
-from pytest_reflex.criteria.samples import Verdict, try_samples
 from pytest_reflex.criteria.starting import Proved, proposed, prove
 from tests.criteria.writing import REGISTRY, write
 
@@ -88,8 +88,8 @@ def test_a_new_file_is_sound_and_judges(folder: Path, capsys: pytest.CaptureFixt
 def test_the_schema_beside_it_fits_and_is_named(folder: Path) -> None:
     from jsonschema import Draft202012Validator
 
+    from pytest_reflex.criteria.diagnostics import plain
     from pytest_reflex.criteria.document import parse_document
-    from pytest_reflex.criteria.values import plain
 
     assert main(["criteria", "new", "rules/notes.yaml"]) == 4
     (folder / "rules").mkdir()

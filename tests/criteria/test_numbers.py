@@ -9,7 +9,7 @@ import pytest
 
 from pytest_reflex.criteria.header import parse_threshold
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.enums import Level
 from tests.criteria.writing import load, problems, rule, rules
 
 WEIGHTS = [

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems as schema_problems
+from pytest_reflex.criteria.author.schema import file_schema
+from pytest_reflex.criteria.diagnostics import plain
 from pytest_reflex.criteria.document import parse_document
-from pytest_reflex.criteria.schema import file_schema
 from pytest_reflex.criteria.suite import load_suite
-from pytest_reflex.criteria.values import plain
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.reports.json_report import report_document
@@ -145,8 +145,10 @@ def test_the_list_of_templates_counts_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(folder, "own.yaml", f"extends: base.yaml\nrules:\n{OFF}")
-    monkeypatch.setattr("pytest_reflex.criteria.catalog.stock_folder", lambda: folder)
-    monkeypatch.setattr("pytest_reflex.criteria.catalog.stock_names", lambda: ("own", "base"))
+    monkeypatch.setattr("pytest_reflex.criteria.author.catalog.stock_folder", lambda: folder)
+    monkeypatch.setattr(
+        "pytest_reflex.criteria.author.catalog.stock_names", lambda: ("own", "base")
+    )
     assert main(["criteria", "list"]) == 0
     assert "1 (1 off)" in capsys.readouterr().out
     assert main(["criteria", "list", "--json"]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.criteria.catalog import catalog
+from pytest_reflex.criteria.author.catalog import catalog
 from pytest_reflex.criteria.packs import installed_packs
 from pytest_reflex.criteria.templates import find_template
 from pytest_reflex.errors import CriteriaError

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.mutants import mutants
-from pytest_reflex.criteria.planting import example_of
-from pytest_reflex.criteria.prove import Proof, Prover, RuleProof, Seed
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.criteria.author.mutants import mutants
+from pytest_reflex.criteria.author.planting import example_of
+from pytest_reflex.criteria.author.prove import Proof, Prover, RuleProof, Seed
+from pytest_reflex.model.enums import Outcome
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 GOOD = ["# Title\n\nSome words, see [there](x.md).\n\n## Use\n\n```sh\nmake\n```\n"]

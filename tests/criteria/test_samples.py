@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.samples import Verdict, try_samples
+from pytest_reflex.criteria.author.samples import Verdict, try_samples
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 TITLE = '{type: content, search: "^# "}'

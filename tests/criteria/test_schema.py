@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.author.schema import file_schema
+from pytest_reflex.criteria.author.yaml_writer import to_yaml
+from pytest_reflex.criteria.diagnostics import plain
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.criteria.schema import file_schema
 from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.criteria.templates import stock_folder, stock_names
-from pytest_reflex.criteria.values import plain
-from pytest_reflex.criteria.yaml_writer import to_yaml
 from pytest_reflex.errors import CriteriaError, UsageError
 from tests.criteria.lint_cases import ERRORS, whole
 from tests.criteria.writing import REGISTRY, rules, write

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_reflex.criteria.suite import load_suite, make_target
 from pytest_reflex.errors import CriteriaError, UsageError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 MINE = rules(rule("a.x.one"), rule("b.x.two"), head="name: mine\nversion: 4\nvars: {n: 1}\n")

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 
 from pytest_reflex.checks.judged import with_judged
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.author.prove import Proof, Prover
+from pytest_reflex.criteria.author.samples import try_samples
+from pytest_reflex.criteria.author.schema import file_schema
 from pytest_reflex.criteria.linting.lint import lint
-from pytest_reflex.criteria.prove import Proof, Prover
-from pytest_reflex.criteria.samples import try_samples
-from pytest_reflex.criteria.schema import file_schema
 from pytest_reflex.model.rules import Criteria
 from tests.criteria.lint_cases import whole
 from tests.criteria.writing import REGISTRY, load, problems, rule, rules, value, write

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.criteria.author.yaml_writer import to_yaml
+from pytest_reflex.criteria.diagnostics import plain
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.criteria.values import plain
-from pytest_reflex.criteria.yaml_writer import to_yaml
 from pytest_reflex.errors import CriteriaError
 from tests.criteria.writing import REGISTRY, load, write
 

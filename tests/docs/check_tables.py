@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_reflex.checks import content, structure
+from pytest_reflex.checks import content
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.selection import Scope
+from pytest_reflex.checks.structure import check
 from pytest_reflex.checks.structure_kind import StructureKind
 
 PAGE = "docs/reference/checks.md"
@@ -22,7 +23,7 @@ TYPES: dict[str, Mapping[str, Kind]] = {
         for kind in built_in().for_authors.values()
         if hasattr(kind, "parameters")
     },
-    "folders": structure.COMMON,
+    "folders": check.COMMON,
 }
 _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")
 
@@ -31,7 +32,7 @@ def tables() -> dict[str, str]:
     """Return every table by its name: a type, `structure KIND`, and either with ` choices`."""
     scopes = [(scope.asks, scope.passes, scope.without) for scope in Scope]
     meanings = {"content": content.TOGETHER}
-    meanings |= {key: structure.kind_of(key).together for key in structure.KINDS}
+    meanings |= {key: check.kind_of(key).together for key in check.KINDS}
     together = Scope.TOGETHER
     scopes += [
         (f"{together.asks}, with `{key}`", f"{together.passes}: {meaning}", together.without)
@@ -46,8 +47,8 @@ def tables() -> dict[str, str]:
         for key, kind in kinds.items():
             if kind.choices:
                 found[f"{name} choices"] = choices_table(key, kind)
-    for key in structure.KINDS:
-        shape = structure.kind_of(key)
+    for key in check.KINDS:
+        shape = check.kind_of(key)
         if rows := dict(_of_structure(shape)):
             found[f"structure {key}"] = options_table(rows)
         if shape.value and shape.value.choices:

@@ -11,8 +11,8 @@ import pytest
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.reported import forms
-from pytest_reflex.checks.structure import KINDS, kind_of
-from pytest_reflex.criteria.schema import file_schema
+from pytest_reflex.checks.structure.check import KINDS, kind_of
+from pytest_reflex.criteria.author.schema import file_schema
 from tests.docs.check_tables import TYPES, named, tables, written
 from tests.docs.test_reference import page, section
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.links import slugs
-from pytest_reflex.checks.markdown import parse
+from pytest_reflex.checks.structure.markdown.links import slugs
+from pytest_reflex.checks.structure.markdown.model import parse
 from tests.docs.pages import ROOT, page_paths
 
 PAGES = page_paths()

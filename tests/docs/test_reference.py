@@ -162,8 +162,8 @@ def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
 
 def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None:
     from pytest_reflex.drivers.iterate.decide import ENDINGS, exit_code
+    from pytest_reflex.drivers.iterate.messages import ended_text
     from pytest_reflex.drivers.iterate.model import State
-    from pytest_reflex.drivers.iterate.wording import ended_text
 
     state = State(
         procedure_name="build", max_iterations=7, failure_threshold=7, started_at="",

@@ -13,13 +13,13 @@ from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import phase_error
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.journal import read_journal
-from pytest_reflex.store.lines import decode
+from pytest_reflex.model.enums import Step
+from pytest_reflex.storage.journal import read_journal
+from pytest_reflex.storage.lines import decode
 from tests.drivers.reflex.stage import Line, Script, Stage, history_of
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
-from tests.store.test_journal import damage
+from tests.storage.test_journal import damage
 
 Case = tuple[str, list[str]]
 SAMPLE, DAMAGES = 15, 300

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_reflex.drivers.reflex.history import read_events, text_after
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 from tests.faults.figure import Figure
 from tests.faults.iterating import Iterating
 from tests.faults.project import Project

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_reflex.errors import LockedError
-from pytest_reflex.store.journal import Journal, is_locked
+from pytest_reflex.storage.journal import Journal, is_locked
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
 from tests.faults.warm import ROOT

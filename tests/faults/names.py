@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.errors import UsageError
-from pytest_reflex.store.folders import create_run_folder, run_folder
+from pytest_reflex.storage.folders import create_run_folder, run_folder
 from tests.faults.figure import Figure, of_cases
 from tests.faults.memory import memory_folder
 

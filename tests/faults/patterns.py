@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.search.search_process import SEARCHES
 from tests.checks.test_patterns import NASTY, TEXT
 from tests.faults.figure import Figure, of_cases

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.errors import ExitCode, ReflexError
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 from tests.faults.warm import Ran
 
 AGENT = r"""

@@ -7,7 +7,7 @@ from functools import partial
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.model.words import Step
+from pytest_reflex.model.enums import Step
 from tests.agents.making import request
 from tests.faults.figure import Figure, of_cases
 

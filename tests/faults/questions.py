@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.faults.figure import Figure, of_cases
 from tests.faults.targets import target_of
 

@@ -14,10 +14,10 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError, ReflexError, StateError, UsageError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
-from pytest_reflex.store.folders import run_folder
+from pytest_reflex.storage.folders import run_folder
 from tests.drivers.reflex.stage import Script, Stage
 from tests.faults.figure import Figure
 from tests.verdict.sets import criteria as set_of

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pytest_reflex.drivers.reflex.overview import aliases, read_run
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 from tests.faults.aftermath import Ground, ground
 from tests.faults.figure import Figure, of_cases
 from tests.faults.project import Project, differences, faults_of, overpaid

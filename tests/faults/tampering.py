@@ -60,7 +60,7 @@ FILES = {
 REWRITE = """
 import json
 from pathlib import Path
-from pytest_reflex.store.lines import NO_LINE, digest_of, encode
+from pytest_reflex.storage.lines import NO_LINE, digest_of, encode
 path, data, last = Path(".ai-factory/evolution/run/history.jsonl"), b"", NO_LINE
 for number, line in enumerate(path.read_bytes().splitlines(), 1):
     record = {k: v for k, v in json.loads(line).items() if k not in ("prev", "crc")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.checks.building import search
 from tests.checks.text_table import ARTIFACTS, CRITERIA, RULES, TextCase
 from tests.faults.figure import Figure, of_cases

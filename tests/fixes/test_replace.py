@@ -63,7 +63,7 @@ def test_replacement_that_never_settles_is_refused() -> None:
 def test_b027_runaway_pattern_of_a_fix_is_stopped(
     expand: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_reflex.fixes.replace.SECONDS", 0.3)
+    monkeypatch.setattr("pytest_reflex.fixes.text.SECONDS", 0.3)
     text = "TODO\n" + "a" * 50 + "b"
     with pytest.raises(FixError, match=r"was not searched: the search ran longer than 0.3 s"):
         mend(text, "(?=a)(a+)+$", "x", expand=expand)

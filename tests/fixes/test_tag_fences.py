@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.documents.outline import block_tokens
 from pytest_reflex.fixes.kind import FixError
 from pytest_reflex.fixes.registry import apply
 from pytest_reflex.model.rules import Fix
+from pytest_reflex.text.outline import block_tokens
 
 
 def tagged(text: str, language: str = "text") -> str:

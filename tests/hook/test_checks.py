@@ -45,7 +45,7 @@ def test_what_nobody_approved_is_shown_and_not_run(desk: Desk) -> None:
 
 @pytest.mark.parametrize("store", ["nothing", "\xff{", "[]", '{"approved": ["x"]}', "removed"])
 def test_who_is_let_go_on_claims_is_told_what_was_not_run(desk: Desk, store: str) -> None:
-    from pytest_reflex.store.user_state import UserFile
+    from pytest_reflex.storage.user_state import UserFile
 
     desk.write(goal({"a": {"met": True, "command": "touch ran"}}, exit_signal=True))
     if store != "nothing":

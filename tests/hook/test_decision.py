@@ -225,7 +225,7 @@ def test_while_the_goal_loop_drives_a_project_its_clients_may_stop(desk: Desk, r
     from contextlib import closing
 
     from pytest_reflex.drivers.goal.statefile import lock_path
-    from pytest_reflex.store.lock import HeldLock
+    from pytest_reflex.storage.lock import HeldLock
 
     desk.write(goal({"a": False}))
     before = desk.state_file.read_bytes()

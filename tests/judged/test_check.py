@@ -14,11 +14,11 @@ from pytest_reflex.checks.registry import Registry, built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.errors import CriteriaError
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.judged import Case, Ruling, Vote
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import CheckSpec, Rule
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import document, rule, target
 from tests.judged.jurors import case, judge
 

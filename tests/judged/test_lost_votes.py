@@ -21,11 +21,11 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.iterate.statefile import is_driven
 from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls, paid_calls
 from pytest_reflex.host import open_host
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.session.fork import evaluate_by_pytest
 from tests.drivers.iterate.project import Project
 from tests.drivers.reflex.histories import History

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.store.lock import is_locked
+from pytest_reflex.storage.lock import is_locked
 from tests.drivers.pytest_loop.conftest import project
 from tests.drivers.pytest_loop.stage import Project
 from tests.faults.driven import wait_until

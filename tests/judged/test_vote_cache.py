@@ -19,8 +19,8 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.host import employ_judge, open_host
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.settings import load
-from pytest_reflex.store import vote_folder
-from pytest_reflex.store.vote_folder import VoteFolder, folder_of, nothing_planted
+from pytest_reflex.storage import vote_folder
+from pytest_reflex.storage.vote_folder import VoteFolder, folder_of, nothing_planted
 from tests.judged.jurors import BODIES, configured, judge
 
 pytestmark = pytest.mark.variants

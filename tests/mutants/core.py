@@ -9,7 +9,7 @@ CACHE = ROOT / ".mutants"
 
 MODULES = (
     "pytest_reflex/verdict/ballot.py",
-    "pytest_reflex/verdict/figures.py",
+    "pytest_reflex/verdict/formatting.py",
     "pytest_reflex/verdict/gate.py",
     "pytest_reflex/verdict/progress.py",
     "pytest_reflex/verdict/score.py",
@@ -19,8 +19,8 @@ MODULES = (
     "pytest_reflex/drivers/reflex/stopping.py",
     "pytest_reflex/session/conclude.py",
     "pytest_reflex/session/tally.py",
-    "pytest_reflex/store/journal.py",
-    "pytest_reflex/store/lines.py",
+    "pytest_reflex/storage/journal.py",
+    "pytest_reflex/storage/lines.py",
     "pytest_reflex/drivers/iterate/decide.py",
     "pytest_reflex/drivers/iterate/outcome.py",
     "pytest_reflex/checks/content.py",
@@ -31,7 +31,7 @@ MODULES = (
 TESTS = (
     "tests/verdict",
     "tests/checks",
-    "tests/store",
+    "tests/storage",
     *(f"tests/judged/test_{name}.py" for name in ("ballot", "check", "evaluate")),
     *(
         f"tests/drivers/reflex/test_{name}.py"

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.session.conclude import CHANGED, Conclusion, conclude, expected
 from pytest_reflex.session.plan import Plan, Planned
 from pytest_reflex.session.results import Reported

@@ -123,7 +123,7 @@ def test_a_conftest_below_registers_checks_for_its_folder(
         """
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 class Always:
     name = "always"
     def problems(self, spec): return ()

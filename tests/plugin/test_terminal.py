@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.errors import Place, Problem
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.reports.terminal import (
     brief_lines,
     decision_lines,

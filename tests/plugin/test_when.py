@@ -211,7 +211,7 @@ def test_a_rule_that_did_not_run_is_not_one_that_does_not_apply(
 WORD = """
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 
 class Odd:
     name = "odd"

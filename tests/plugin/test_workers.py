@@ -35,7 +35,7 @@ DEADLY = """
 import os
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 
 class Dies:
     name = "dies"

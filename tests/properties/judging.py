@@ -17,9 +17,9 @@ from typing import Any
 from pytest_reflex.checks.registry import Registry, built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 
 Files = Mapping[str, bytes]
 """The files of one artifact by name; of one that is a file, that file."""

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.templates import stock_names
-from pytest_reflex.documents.data import read_data
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
+from pytest_reflex.text.data import read_data
 from tests.properties.defects import Operator
 from tests.properties.judging import criteria
 from tests.properties.operators import EMPTY, operators_for

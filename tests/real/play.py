@@ -14,7 +14,7 @@ from typing import Any
 from pytest_reflex.drivers.reflex.history import read_events
 from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.events import Event
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 
 ALIAS, TASK = "readme", "A README for tidy"
 CRITERIA = Path(__file__).parent / "criteria.yaml"

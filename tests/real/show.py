@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_reflex.agents.comparable import comparable
 from pytest_reflex.agents.recording import Header, Recording, read_recording
-from pytest_reflex.store.journal import Journal
+from pytest_reflex.storage.journal import Journal
 from tests.real import flowing, holding
 from tests.real.clients import CLAUDE, CLIENTS, Client, bare
 from tests.real.play import Played, play

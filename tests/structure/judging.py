@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.structure import StructureCheck
+from pytest_reflex.checks.structure.check import StructureCheck
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import CheckResult

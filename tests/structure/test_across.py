@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks import content, structure
+from pytest_reflex.checks import content
 from pytest_reflex.checks.content import ContentCheck
-from pytest_reflex.checks.structure import KINDS, StructureCheck, kind_of
+from pytest_reflex.checks.structure import check
+from pytest_reflex.checks.structure.check import KINDS, StructureCheck, kind_of
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.left_out import LeftOut, Reason
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge, problems
 
 Files = dict[str, str]
@@ -270,4 +271,4 @@ def test_kind_with_across_says_what_it_means() -> None:
     assert content.TOGETHER
     for kind in map(kind_of, KINDS):
         assert bool(kind.together) == bool(kind.make_together) == ("across" in kind.beside)
-    assert "across" not in structure.COMMON
+    assert "across" not in check.COMMON

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.openapi import ASPECTS
+from pytest_reflex.checks.structure.openapi import ASPECTS
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge
 
 CHECKS: dict[str, dict[str, Any]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 GOOD = [

@@ -12,8 +12,8 @@ import pytest
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import rule, target
 from tests.structure.judging import judge, problems
 

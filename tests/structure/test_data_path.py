@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.data_path import MAX_VALUES
 from pytest_reflex.checks.finding import MOST_FINDINGS
-from pytest_reflex.documents import data as data_module
-from pytest_reflex.documents.data import read_data
+from pytest_reflex.checks.structure.data.path import MAX_VALUES
 from pytest_reflex.errors import Place
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.text import data as data_module
+from pytest_reflex.text.data import read_data
 from tests.structure.judging import judge
 
 YAML = """\

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.content import ContentCheck
-from pytest_reflex.checks.structure import StructureCheck
+from pytest_reflex.checks.structure.check import StructureCheck
 from pytest_reflex.criteria.suite import matching
+from pytest_reflex.integrity.patterns import Finder, escaped, is_meant
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.globs import may_select_below, selects
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
-from pytest_reflex.seals.patterns import Finder, escaped, is_meant
 from tests.structure.judging import judge
 
 

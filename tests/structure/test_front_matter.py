@@ -10,10 +10,10 @@ from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.errors import Place
 from pytest_reflex.fixes import FixError, apply
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Fix
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge, problems
 
 BODY = "\n# T\n\n```yaml\nstatus: other\n```\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import Place
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge, problems
 
 DOCUMENT = """\

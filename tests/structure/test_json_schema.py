@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.schema.process import SCHEMAS, SchemaProcess
+from pytest_reflex.checks.structure.data.schema_process import SCHEMAS, SchemaProcess
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.process.zoo import ON_LINUX, marked
 from tests.structure.judging import judge, problems
 

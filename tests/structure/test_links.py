@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks import markdown
-from pytest_reflex.checks.links import slugs
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.checks.structure.markdown import model
+from pytest_reflex.checks.structure.markdown.links import slugs
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 GOOD = [
@@ -144,7 +144,7 @@ def test_text_of_beginnings_without_an_end_is_judged(text: str) -> None:
 
 
 def test_slugs_are_those_of_the_forge() -> None:
-    document = markdown.parse("# A `b` C++\n\n## A_b-c (d)\n\n## A_b-c (d)\n\n## 🎉 Done\n")
+    document = model.parse("# A `b` C++\n\n## A_b-c (d)\n\n## A_b-c (d)\n\n## 🎉 Done\n")
     assert slugs(document) == {"a-b-c", "a_b-c-d", "a_b-c-d-1", "-done"}
 
 

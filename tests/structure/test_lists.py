@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.structure import StructureCheck
+from pytest_reflex.checks.structure.check import StructureCheck
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.checks.building import folder
 from tests.structure.judging import judge
 

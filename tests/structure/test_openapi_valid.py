@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from pytest_reflex.checks.openapi import ASPECTS
+from pytest_reflex.checks.structure.openapi import ASPECTS
 from pytest_reflex.errors import Place
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"

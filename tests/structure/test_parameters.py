@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.structure import KINDS, StructureCheck, kind_of
+from pytest_reflex.checks.structure.check import KINDS, StructureCheck, kind_of
 from pytest_reflex.errors import CriteriaError, Place
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.model.words import Outcome
 from tests.structure.judging import problems
 
 REFUSED: dict[str, dict[str, Any]] = {

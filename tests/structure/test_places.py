@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.finding import MOST_FINDINGS
-from pytest_reflex.documents.data import read_data
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.text.data import read_data
 from tests.checks.building import search
 from tests.structure.judging import judge
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
-from pytest_reflex.model.words import Outcome
 from tests.structure.judging import judge, problems
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
 
 
 def evaluated(template: str, artifact: Path, level: Level = Level.B) -> Evaluation:

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pytest_reflex.documents.data import read_data
-from pytest_reflex.model.words import Outcome
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.text.data import read_data
 from tests.templates.evaluating import evaluated
 
 CORPUS = Path(__file__).parent / "corpus"

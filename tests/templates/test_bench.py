@@ -27,7 +27,7 @@ from benchmarks.rules.table import (
     rendered,
     tallied,
 )
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.enums import Level
 from tests.templates.planted import CORPUS
 from tests.templates.test_real_documents import MISSING, PASSED
 from tests.templates.test_stock import RULES

@@ -32,7 +32,7 @@ from benchmarks.corpus.packages import (
 )
 from benchmarks.corpus.sheets import WARNINGS, chosen, write_sheets
 from benchmarks.corpus.table import differences, false_ones, rendered, rows, share_false
-from pytest_reflex.model.words import Level
+from pytest_reflex.model.enums import Level
 
 ENTRY = """\
 version = "1"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.model.words import Level, Outcome
+from pytest_reflex.model.enums import Level, Outcome
 from tests.templates.evaluating import evaluated
 
 BESIDE = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -119,7 +119,7 @@ def test_api_in_a_fenced_block_is_judged_like_the_file(document: str, tmp_path: 
 def test_api_as_json_is_judged_like_the_yaml(tmp_path: Path) -> None:
     import json
 
-    from pytest_reflex.documents.data import read_data
+    from pytest_reflex.text.data import read_data
 
     document = "api/petstore-expanded.yaml"
     value = read_data(found(document).read_text("utf-8"), "yaml")[0].value

@@ -10,13 +10,13 @@ import pytest
 
 from pytest_reflex.checks import content, executable
 from pytest_reflex.checks.code import check as code
-from pytest_reflex.checks.configuration import ASPECTS as CONFIGURATION
-from pytest_reflex.checks.markdown import blocks
-from pytest_reflex.checks.openapi import ASPECTS
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.structure import COMMON, KINDS, kind_of
-from pytest_reflex.documents.data import read_data
+from pytest_reflex.checks.structure.check import COMMON, KINDS, kind_of
+from pytest_reflex.checks.structure.configuration import ASPECTS as CONFIGURATION
+from pytest_reflex.checks.structure.markdown.model import blocks
+from pytest_reflex.checks.structure.openapi import ASPECTS
 from pytest_reflex.model.rules import ALTERNATIVES, CheckSpec
+from pytest_reflex.text.data import read_data
 from tests.templates.test_stock import PARENTS, RULES, TEMPLATES, THRESHOLDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
+from pytest_reflex.model.enums import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, exact
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.verdict.score import judge
 
 SHA = "ab" * 32

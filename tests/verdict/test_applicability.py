@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.model.results import evaluation_from_json
-from pytest_reflex.verdict.figures import arithmetic
+from pytest_reflex.verdict.formatting import arithmetic
 from pytest_reflex.verdict.gate import GateStatus, Judged
 from pytest_reflex.verdict.progress import flips_between, mark_of
 from pytest_reflex.verdict.score import outcome_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.verdict.figures import arithmetic, floor, gap, plain, shown_score
+from pytest_reflex.verdict.formatting import arithmetic, floor, gap, plain, shown_score
 from tests.verdict.sets import evaluation, rule
 
 WORDS = ("pass", "fail")

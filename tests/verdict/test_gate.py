@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from pytest_reflex.verdict.figures import gap
+from pytest_reflex.verdict.formatting import gap
 from pytest_reflex.verdict.gate import GateStatus, Judged, failed_reason, gate_over
 from tests.verdict.sets import evaluation, rule
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.run import Mark
-from pytest_reflex.model.words import Level
 from pytest_reflex.verdict.progress import (
     best,
     flips_between,

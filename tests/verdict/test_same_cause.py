@@ -9,8 +9,8 @@ from itertools import permutations
 import pytest
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.gate import GateStatus, Judged
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import SHA, rule, target

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import cannot_fail
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.score import gate, judge, outcome_of, with_results
 from tests.verdict.sets import SHA, evaluation, rule, target
 

@@ -24,10 +24,10 @@ from pytest_reflex.checks.options import (
 from pytest_reflex.checks.selection import over_all_of
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, variable_name
 from pytest_reflex.model.targets import CheckContext, CompiledCheck
-from pytest_reflex.model.words import Outcome
 
 ASPECTS = {
     "compiles": ("what does not compile; an artifact without a statement", "syntax"),

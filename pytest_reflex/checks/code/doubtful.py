@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from pytest_reflex.checks.code.sources import Source
-from pytest_reflex.documents.lines import bare
+from pytest_reflex.text.lines import bare
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Place = tuple[int, int]

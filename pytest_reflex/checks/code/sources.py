@@ -9,9 +9,9 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.documents.python_tree import parse_python
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.text.python_tree import parse_python
 
 _PYTHON = (".py", ".pyi")
 PYTHON_FILES = tuple(f"*{ending}" for ending in _PYTHON)

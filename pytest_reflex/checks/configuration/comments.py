@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Wishes
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.documents.lines import bare
+from pytest_reflex.checks.structure.configuration.file import ConfigFile, Format, Meaning, Wishes
+from pytest_reflex.text.lines import bare
 
 SMALL = 5
 """So many lines of settings explain themselves."""

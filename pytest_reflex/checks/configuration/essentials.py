@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
+from pytest_reflex.checks.structure.configuration.file import ConfigFile, Meaning
 
 _PARTS = {Meaning.COMPOSE: "services", Meaning.WORKFLOW: "jobs"}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks.configuration.key_lines import ini_lines
-from pytest_reflex.documents.data import Data
-from pytest_reflex.documents.lines import DataSyntaxError
+from pytest_reflex.text.data import Data
+from pytest_reflex.text.lines import DataSyntaxError
 
 _INDENTED = "an indented line after a key without a value"
 _TOP = "\0"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pytest_reflex.documents.yaml_data import Marks
+from pytest_reflex.text.yaml_data import Marks
 
-_HEADER = re.compile(r"[ \t]*\[(\[?)([^\]\n]+)\]")
+_TABLE_HEADER = re.compile(r"[ \t]*\[(\[?)([^\]\n]+)\]")
 _TOML_KEY = re.compile(
     r"""[ \t]*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*[\w"'-]+)*)[ \t]*="""
 )
@@ -20,7 +20,7 @@ def toml_lines(text: str, value: Any) -> Marks:
     marks: Marks = {}
     table, tables = value, dict[int, int]()
     for number, line in enumerate(text.split("\n"), start=1):
-        if header := _HEADER.match(line):
+        if header := _TABLE_HEADER.match(line):
             table = _walked(value, _parts(header[2]), number, marks, tables, bool(header[1]))
         elif (key := _TOML_KEY.match(line)) and table is not None:
             _walked(table, _parts(key[1]), number, marks, {}, False)
@@ -32,7 +32,7 @@ def ini_lines(text: str, value: dict[str, dict[str, Any]]) -> Marks:
     marks: Marks = {}
     table: dict[str, Any] = value
     for number, line in enumerate(text.split("\n"), start=1):
-        if (header := _HEADER.match(line)) and header[2] in value:
+        if (header := _TABLE_HEADER.match(line)) and header[2] in value:
             table = value[header[2]]
             _mark(marks, value, header[2], number)
         elif (key := _INI_KEY.match(line)) and key[1] in table:

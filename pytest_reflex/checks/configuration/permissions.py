@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.finding_at import finding_at
-from pytest_reflex.documents.lines import bare
+from pytest_reflex.checks.structure.configuration.file import ConfigFile, Meaning, Setting, Wishes
+from pytest_reflex.text.lines import bare
 
 _FLAGS = {
     "privileged": "gives the container the rights of root on the host",

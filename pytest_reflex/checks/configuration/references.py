@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.checks.finding_at import finding_at
-from pytest_reflex.documents.data import Data
+from pytest_reflex.checks.structure.configuration.file import ConfigFile, Meaning
+from pytest_reflex.text.data import Data
 
 _NAMED_VOLUME = re.compile(r"([A-Za-z0-9][\w.-]+):")
 _EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _STEP_OR_NEED = re.compile(r"\b(steps|needs)\.([A-Za-z_][\w-]*)")
-_PARTS = ("networks", "volumes", "secrets", "configs")
+_REFERENCE_PARTS = ("networks", "volumes", "secrets", "configs")
 
 
 def undefined(config: ConfigFile) -> Iterator[Finding]:
@@ -30,13 +30,13 @@ def _of_compose(config: ConfigFile) -> Iterator[Finding]:
     if "include" in top:
         return  # what it names may stand in the other files
     services = _keys(top.get("services"))
-    defined = {part: _keys(top.get(part)) for part in _PARTS}
+    defined = {part: _keys(top.get(part)) for part in _REFERENCE_PARTS}
     defined["networks"].add("default")
     for document, name, service in config.tables("services"):
         for other in _names(service.get("depends_on")):
             if other not in services:
                 yield _missing(document, ("services", name, "depends_on"), "service", other)
-        for part in _PARTS:
+        for part in _REFERENCE_PARTS:
             for other in _used(part, service.get(part)):
                 if other not in defined[part] and "$" not in other:
                     yield _missing(document, ("services", name, part), part[:-1], other)

@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.configuration.file import ConfigFile, Meaning
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
 from pytest_reflex.checks.finding_at import finding_at
+from pytest_reflex.checks.structure.configuration.file import ConfigFile, Meaning
 
 SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
 

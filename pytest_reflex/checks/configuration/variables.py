@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_reflex.checks.configuration.comments import comment_texts
-from pytest_reflex.checks.configuration.file import ConfigFile, Format, Meaning, Setting, Wishes
 from pytest_reflex.checks.finding import Report
+from pytest_reflex.checks.structure.configuration.file import (
+    ConfigFile,
+    Format,
+    Meaning,
+    Setting,
+    Wishes,
+)
 
 _BRACED = re.compile(r"(?<!\$)(?:\$\$)*\$\{([A-Za-z_]\w*)(:?[-?+=][^}]*)?\}")
 _BARE = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z_]\w*)")

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.document import ApiDocument, Operation, Spot, items, table
+from pytest_reflex.checks.structure.openapi.document import (
+    ApiDocument,
+    Operation,
+    Spot,
+    items,
+    table,
+)
 from pytest_reflex.model.plain import counted
 
 _CREDENTIAL = re.compile(

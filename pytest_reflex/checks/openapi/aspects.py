@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.document import ApiDocument, Spot
 from pytest_reflex.checks.placeholder import stands_for_text
+from pytest_reflex.checks.structure.openapi.document import ApiDocument, Spot
 from pytest_reflex.model.plain import counted
 
 _DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks import markdown
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.openapi.document import ApiDocument, Body, Operation, Spot
+from pytest_reflex.checks.structure.markdown import model
+from pytest_reflex.checks.structure.openapi.document import ApiDocument, Body, Operation, Spot
 from pytest_reflex.model.plain import counted
 
 _BODY_START = re.compile(r"^[\[{]", re.MULTILINE)
@@ -80,16 +80,16 @@ def _has_example(spot: Spot) -> bool:
 
 def _blocks_around(text: str) -> Iterator[tuple[str, int]]:
     """Yield (words that lead to it, number of bodies) for each json or http block."""
-    document = markdown.parse(text)
-    parts: list[markdown.Section | markdown.Paragraph | markdown.Block]
+    document = model.parse(text)
+    parts: list[model.Section | model.Paragraph | model.Block]
     parts = [*document.sections, *document.paragraphs, *document.blocks]
-    titles: list[markdown.Section] = []
+    titles: list[model.Section] = []
     leads: list[str] = []
     for part in sorted(parts, key=lambda part: part.line):
-        if isinstance(part, markdown.Section):
+        if isinstance(part, model.Section):
             titles = [title for title in titles if title.level < part.level] + [part]
             leads = []
-        elif isinstance(part, markdown.Paragraph):
+        elif isinstance(part, model.Paragraph):
             leads.append(part.text)
         else:
             if part.language in ("json", "jsonc", "http") and not _IS_OPENAPI.search(part.text):

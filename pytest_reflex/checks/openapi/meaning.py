@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_reflex.checks.openapi.defaults import Defaults, Fault
-from pytest_reflex.checks.openapi.document import (
+from pytest_reflex.checks.structure.openapi.defaults import Defaults, Fault
+from pytest_reflex.checks.structure.openapi.document import (
     ApiDocument,
     Operation,
     Spot,

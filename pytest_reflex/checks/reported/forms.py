@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_reflex.checks.findings.formats import read_sarif
+from pytest_reflex.checks.findings.json_report import FIELDS, KNOWN, Form, JsonReader
 from pytest_reflex.checks.reported.finding import Reader
-from pytest_reflex.checks.reported.json_report import FIELDS, KNOWN, Form, JsonReader
-from pytest_reflex.checks.reported.sarif import read_sarif
 from pytest_reflex.checks.reported.tap import read_tap
 from pytest_reflex.checks.reported.xml_reports import read_checkstyle, read_junit
 

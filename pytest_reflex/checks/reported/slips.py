@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_reflex.checks.findings.json_report import FIELDS
+from pytest_reflex.checks.findings.report import ALL, IGNORE
 from pytest_reflex.checks.options import COUNT
-from pytest_reflex.checks.reported.counting import ALL, IGNORE
 from pytest_reflex.checks.reported.finding import LEVELS
-from pytest_reflex.checks.reported.json_report import FIELDS
 from pytest_reflex.errors import Problem, did_you_mean, nearest_word, suggest
 from pytest_reflex.model.plain import as_written, one_line
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_reflex.checks.conditions import words
+from pytest_reflex.checks.composite import words
+from pytest_reflex.criteria.diagnostics import Items, Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.certainty import always_matches, never_matches
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.values import Items, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.rules import CheckSpec, Condition, Rule
@@ -25,11 +25,11 @@ def condition_warnings(rule: Rule, table: Table, faults: Faults) -> Iterator[Rem
     entries = given if isinstance(given, Items) else [given]
     written = [entry for entry in entries if isinstance(entry, Table)]
     for condition, entry in zip(rule.when, written, strict=False):
-        for code, message, hint in _odd(condition, rule):
+        for code, message, hint in _odd_condition(condition, rule):
             yield warning(code, message, faults, entry.spot, hint=hint, rule_id=rule.id)
 
 
-def _odd(condition: Condition, rule: Rule) -> Iterator[tuple[str, str, str]]:
+def _odd_condition(condition: Condition, rule: Rule) -> Iterator[tuple[str, str, str]]:
     shown = quoted(words(condition))
     holds = _known(condition.check)
     if holds is not None:

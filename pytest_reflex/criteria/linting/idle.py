@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Items, Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.values import Items, Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import CheckSpec
 

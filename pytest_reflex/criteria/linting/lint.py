@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.registry import Key, compile_rules
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults, in_order
 from pytest_reflex.criteria.layers import Layer
 from pytest_reflex.criteria.linting.remark import Remark
@@ -14,7 +15,6 @@ from pytest_reflex.criteria.linting.sets import set_warnings
 from pytest_reflex.criteria.load import Reading, collector_off, is_suite
 from pytest_reflex.criteria.suite import default_level, read_artifacts, read_level
 from pytest_reflex.criteria.templates import find_template
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.certainty import always_matches, never_matches
 from pytest_reflex.criteria.linting.remark import Remark, warning
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.model.rules import Fix
 from pytest_reflex.model.targets import CompiledCheck, TextSearch

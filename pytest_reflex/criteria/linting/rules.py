@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Items, Table, plain
 from pytest_reflex.criteria.faults import Spot
 from pytest_reflex.criteria.linting.commands import command_warnings
 from pytest_reflex.criteria.linting.conditions import condition_warnings
@@ -13,12 +14,11 @@ from pytest_reflex.criteria.linting.idle import idle_in_rule, never_found
 from pytest_reflex.criteria.linting.patterns import fix_warnings, pattern_warnings
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.rules import Draft
-from pytest_reflex.criteria.values import Items, Table, plain
 from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.enums import Severity
 from pytest_reflex.model.rules import ALTERNATIVES, Rule
 from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Severity
 
 _PLACEHOLDER = re.compile(r"\W*\b(?:TODO|TBD|FIXME|XXX)\b|lorem ipsum dolor", re.IGNORECASE)
 _WORDS = ("description", "why", "hint")

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.checks.registry import Key
+from pytest_reflex.criteria.diagnostics import VAR, Items, Table
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.linting.idle import idle_in_file
 from pytest_reflex.criteria.linting.remark import Remark, warning
 from pytest_reflex.criteria.load import is_suite
 from pytest_reflex.criteria.rules import Draft
-from pytest_reflex.criteria.values import VAR, Items, Table
 from pytest_reflex.criteria.wording import quoted
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import FORMAT, VARIABLE_PREFIX, CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Level
 
 _ABSENCE = ("negate", "min_count", "max_count")
 

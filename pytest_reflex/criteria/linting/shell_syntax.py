@@ -15,7 +15,7 @@ from pytest_reflex.process.spawn import SpawnError
 SECONDS = 5.0
 LONGEST = 100_000
 
-_SHELLS = ("", "bash", "bash-strict")
+_PARSERS = ("", "bash", "bash-strict")
 _PREFIX = re.compile(r"^.*?: (?:-c: )?line \d+: ")
 
 
@@ -25,7 +25,7 @@ def syntax_fault(command: str, shell: str) -> str:
     Other shells are not asked: what they understand is another language.
     """
     bash = shutil.which("bash")
-    if shell not in _SHELLS or not bash or "\0" in command or len(command) > LONGEST:
+    if shell not in _PARSERS or not bash or "\0" in command or len(command) > LONGEST:
         return ""
     return _fault(command, bash)
 

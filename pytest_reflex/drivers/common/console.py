@@ -17,7 +17,7 @@ import click
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.model.plain import visible
 from pytest_reflex.reports.lines import Line, broken
-from pytest_reflex.reports.progress import LEAVING, SPINNER, Running, asked, clock, waiting_line
+from pytest_reflex.reports.run_lines import LEAVING, SPINNER, Running, asked, clock, waiting_line
 
 _STYLES: Mapping[str, Mapping[str, Any]] = {
     "good": {"fg": "green", "bold": True},

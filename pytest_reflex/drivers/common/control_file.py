@@ -13,9 +13,9 @@ from pathlib import Path
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.errors import StateError, UnreadableError
-from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
-from pytest_reflex.store.lock import folder_lock
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.lock import folder_lock
 
 _MOST_BYTES = 50_000_000
 

@@ -19,7 +19,7 @@ from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.process.secrecy import hide, own_secrets
-from pytest_reflex.store.atomic import write_all
+from pytest_reflex.storage.atomic import write_all
 
 STDOUT = "-"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC

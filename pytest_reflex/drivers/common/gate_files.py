@@ -20,8 +20,8 @@ from pytest_reflex.drivers.common.protection import (
     within,
 )
 from pytest_reflex.drivers.common.shell_words import contents
-from pytest_reflex.seals.patterns import escaped, is_meant
-from pytest_reflex.seals.world import interpreter_files
+from pytest_reflex.integrity.patterns import escaped, is_meant
+from pytest_reflex.integrity.tool_inputs import interpreter_files
 
 PYTEST_READS: Mapping[str, Sections] = {
     "conftest.py": (),

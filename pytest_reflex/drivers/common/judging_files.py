@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pytest_reflex.checks.registry import commands_of
 from pytest_reflex.errors import is_transient
+from pytest_reflex.integrity.outside import is_of_system
+from pytest_reflex.integrity.patterns import ANY_DEPTH, escaped
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.seals.outside import is_of_system
-from pytest_reflex.seals.patterns import ANY_DEPTH, escaped
 
 Command = str | Sequence[str]
 

@@ -19,9 +19,9 @@ from typing import Any
 
 from pytest_reflex.drivers.common.protection import Protection, Relied, Start
 from pytest_reflex.errors import ReflexError, StateError
-from pytest_reflex.seals.patterns import NOT_ENTERED
-from pytest_reflex.store.atomic import PRIVATE, remove_file, replace_file
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.integrity.patterns import NOT_ENTERED
+from pytest_reflex.storage.atomic import PRIVATE, remove_file, replace_file
+from pytest_reflex.storage.files import read_if_regular
 
 _MOST_BYTES = 16_000_000
 _BEGUN = "begun.json"

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.process.group import kill_abandoned, living_owner
-from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.lock import HeldLock, driven_by, is_locked
-from pytest_reflex.store.regular import refuse_links
+from pytest_reflex.storage.files import refuse_links
+from pytest_reflex.storage.folders import make_folder
+from pytest_reflex.storage.lock import HeldLock, driven_by, is_locked
 
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 _UNSEEN = b"# Made by pytest-reflex: what it keeps here is not to be committed.\n*\n"

@@ -96,7 +96,7 @@ class AgentMeasure:
         found = ask_for(self._agent, question, self._read, heard)
         if found.value is None:
             return failure(f"agent {self._agent.name}: {found.error}").costing(found.cost)
-        return _measurement_of(found.value).costing(found.cost)
+        return _agent_measurement(found.value).costing(found.cost)
 
     def _case(self, complaint: str) -> str:
         """Return the number that an answer has to name; no text in the question is it."""
@@ -123,7 +123,7 @@ class AgentMeasure:
         return found
 
 
-def _measurement_of(answer: Mapping[str, Any]) -> Measurement:
+def _agent_measurement(answer: Mapping[str, Any]) -> Measurement:
     value, evidence = answer["value"], answer["evidence"]
     return Measurement(
         status=MeasurementStatus(answer["status"]),

@@ -16,14 +16,14 @@ from pytest_reflex.drivers.common.measure import (
     MeasurementStatus,
 )
 from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.judged import Ruling
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import total_cost
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.formatting import plain, shown_score
 from pytest_reflex.verdict.gate import GateStatus, Judged, gate_over
 
 SUITE_SUFFIXES = (".reflex.yaml", ".reflex.yml")

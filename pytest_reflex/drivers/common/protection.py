@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
+from pytest_reflex.integrity.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
+from pytest_reflex.integrity.tool_inputs import chosen_part
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.seals.manifest import Stamp, is_settled, stamp_of
-from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
-from pytest_reflex.seals.world import chosen_part
 
 MOST_BYTES = 16_000_000
 _SHOWN = 3

@@ -17,7 +17,7 @@ from pytest_reflex.drivers.common.record import RUNNING, Record, dump, load
 from pytest_reflex.drivers.common.snapshot import SnapshotFile, bytes_of
 from pytest_reflex.errors import LockedError, ReflexError, StateError, UsageError
 from pytest_reflex.settings import Settings
-from pytest_reflex.store.regular import names_in
+from pytest_reflex.storage.files import names_in
 
 ROOT = ".pytest-reflex"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

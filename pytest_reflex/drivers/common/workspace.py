@@ -12,8 +12,8 @@ from typing import Protocol
 
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.errors import StateError, UnreadableError, UsageError
-from pytest_reflex.store.atomic import replace_file
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.atomic import replace_file
+from pytest_reflex.storage.files import read_if_regular
 
 _DESCRIPTORS = "/proc/self/fd"
 _REMOVE = "remove it to have the recorded artifact restored"

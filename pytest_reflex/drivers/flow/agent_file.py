@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.document import parse_document, read_bytes, shown
 from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.criteria.fields import filled_text_at, text_at, texts_at
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.errors import CriteriaError, FlowError, Place, Problem
 
 _FENCE = re.compile(r"\A---[ \t]*\n(?P<front>.*?)^---[ \t]*$\n?", re.S | re.M)

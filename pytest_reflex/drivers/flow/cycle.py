@@ -23,10 +23,10 @@ from pytest_reflex.drivers.flow.ground import Ground
 from pytest_reflex.drivers.flow.model import Node, RunWhen, Sensor
 from pytest_reflex.drivers.flow.staff import Role, Staff
 from pytest_reflex.drivers.flow.state import FAIL, PENDING, Frame, Reading
+from pytest_reflex.integrity.tool_inputs import configured_options
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.temporary import private_caches
-from pytest_reflex.seals.world import configured_options
 
 Measures = Mapping[tuple[str, str], Measure]
 """What the program measures, by the path of a node and the name of a sensor."""

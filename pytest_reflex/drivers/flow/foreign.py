@@ -19,7 +19,7 @@ from pytest_reflex.drivers.flow.labels import is_id, label_of
 from pytest_reflex.drivers.flow.state import Frame, NodeStatus, Position, Reading, Step
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.store.regular import names_in, read_if_regular
+from pytest_reflex.storage.files import names_in, read_if_regular
 
 NAME = "flow"
 RUNS = ".ai-loop/runs"

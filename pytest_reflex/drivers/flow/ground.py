@@ -17,9 +17,9 @@ from pytest_reflex.drivers.common.git_hooks import HookError
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import StateError, StepError
-from pytest_reflex.store.atomic import remove_file, remove_strays, replace_file
-from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.regular import read_if_regular, refuse_links
+from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.storage.files import read_if_regular, refuse_links
+from pytest_reflex.storage.folders import make_folder
 
 ROOT = ".ai-loop"
 RUNS = f"{ROOT}/runs"

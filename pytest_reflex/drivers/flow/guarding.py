@@ -14,9 +14,9 @@ from pytest_reflex.drivers.common.protection import Relied, Sections
 from pytest_reflex.drivers.common.record import RUNNING, Record
 from pytest_reflex.drivers.flow.model import Node, Sensor
 from pytest_reflex.errors import LockedError
+from pytest_reflex.integrity.patterns import escaped
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.seals.patterns import escaped
 
 SETTINGS = "pytest-reflex.toml"
 _ASKS = ("enter", "decide", "act", "measure", "re-measure")

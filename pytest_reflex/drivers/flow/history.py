@@ -18,7 +18,7 @@ from pytest_reflex.drivers.flow.state import Frame
 from pytest_reflex.errors import FlowError, StepError, UsageError
 from pytest_reflex.model.run import Spend
 from pytest_reflex.settings import Settings
-from pytest_reflex.store.regular import names_in, read_if_regular
+from pytest_reflex.storage.files import names_in, read_if_regular
 
 NAME = "flow"
 

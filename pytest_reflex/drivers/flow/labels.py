@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from pytest_reflex.store.folders import words_of
+from pytest_reflex.storage.folders import words_of
 
 ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MOST_OF_A_SLUG = 50

@@ -37,8 +37,8 @@ from pytest_reflex.model.steps import Askable
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.readers import ROLES
-from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.regular import refuse_links
+from pytest_reflex.storage.files import refuse_links
+from pytest_reflex.storage.folders import make_folder
 
 FLOW_FILE = f"{ROOT}/flow.yaml"
 _KEPT = "protected"

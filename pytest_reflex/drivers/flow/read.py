@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_reflex.criteria.diagnostics import Table
 from pytest_reflex.criteria.document import read_document
 from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import (
@@ -20,7 +21,6 @@ from pytest_reflex.criteria.fields import (
     texts_at,
     word_at,
 )
-from pytest_reflex.criteria.values import Table
 from pytest_reflex.drivers.flow.agent_file import AgentFile, read_agent_file
 from pytest_reflex.drivers.flow.labels import is_id
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, RunWhen, Sensor

@@ -23,7 +23,7 @@ from pytest_reflex.drivers.flow.state import FAIL, PASS, Reading
 from pytest_reflex.drivers.flow.targets import Target
 from pytest_reflex.process.run import Finished
 from pytest_reflex.search.patterns import SearchError, compile_pattern
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.formatting import plain, shown_score
 
 _MOST_MATCHES = 10_000
 _SEARCH_SECONDS = 5.0

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from pytest_reflex.criteria.author.yaml_writer import scalar
 from pytest_reflex.criteria.document import read_bytes
-from pytest_reflex.criteria.yaml_writer import scalar
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.model.plain import visible
-from pytest_reflex.store.regular import refuse_links
+from pytest_reflex.storage.files import refuse_links
 
 FLOW_FILE = ".ai-loop/flow.yaml"
 SCHEMA_FILE = ".ai-loop/flow.schema.json"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.drivers.goal.model import Plan
 from pytest_reflex.errors import StateError
-from pytest_reflex.store.regular import read_file
-from pytest_reflex.store.user_state import UserFile
+from pytest_reflex.storage.files import read_file
+from pytest_reflex.storage.user_state import UserFile
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

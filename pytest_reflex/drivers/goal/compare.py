@@ -50,7 +50,7 @@ _UNITS: Mapping[str, tuple[str, Fraction]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Threshold:
     """What a measured number has to be, such as ``p95 < 100 ms``."""
 
     text: str
@@ -63,14 +63,14 @@ class Comparison:
         return _OPERATORS[self.op](value, self.number)
 
 
-def parse_comparison(text: str) -> Comparison:
+def parse_comparison(text: str) -> Threshold:
     """Return the comparison that a text stands for; raises UsageError."""
     match = _COMPARE.fullmatch(text.strip())
     if match is None:
         raise UsageError(
             f"{one_line(text, 60)!r} is not a comparison", hint="such as: p95 < 100 ms, or: >= 90"
         )
-    return Comparison(
+    return Threshold(
         text=" ".join(text.split()),
         name=match["name"],
         op=match["op"],
@@ -79,7 +79,7 @@ def parse_comparison(text: str) -> Comparison:
     )
 
 
-def number_in(output: str, wanted: Comparison) -> Fraction | None:
+def number_in(output: str, wanted: Threshold) -> Fraction | None:
     """Return the number that an output has, in the unit of a comparison; the last one counts.
 
     Where the comparison has a name and the output has it too, only numbers behind it count. An
@@ -102,7 +102,7 @@ def number_in(output: str, wanted: Comparison) -> Fraction | None:
     return _in_unit(found[-1], wanted) if found else None
 
 
-def _in_unit(match: re.Match[str], wanted: Comparison) -> Fraction | None:
+def _in_unit(match: re.Match[str], wanted: Threshold) -> Fraction | None:
     value, unit = _number(match[1]), match[2] or ""
     if not unit or not wanted.unit or unit.lower() == wanted.unit.lower():
         return value

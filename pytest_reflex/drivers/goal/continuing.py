@@ -17,7 +17,6 @@ from pytest_reflex.drivers.common.record_store import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal import machine, statefile
 from pytest_reflex.drivers.goal.approvals import Approvals
-from pytest_reflex.drivers.goal.classify import reversibility_of, workflow_of
 from pytest_reflex.drivers.goal.driver import NAME
 from pytest_reflex.drivers.goal.guarding import kept_of, relied_by
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
@@ -38,6 +37,7 @@ from pytest_reflex.drivers.goal.opening import (
     write_files,
 )
 from pytest_reflex.drivers.goal.rubric import score_spec
+from pytest_reflex.drivers.goal.spec import reversibility_of, workflow_of
 from pytest_reflex.drivers.goal.standing import Goal, Place
 from pytest_reflex.drivers.goal.verify import as_claimed
 from pytest_reflex.errors import LockedError, StateError, UsageError

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.agents.edits import EDITS
+from pytest_reflex.agents.stream import EDITS
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles

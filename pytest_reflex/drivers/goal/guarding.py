@@ -19,9 +19,9 @@ from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.drivers.goal.scope import may_change, tests_may_change
 from pytest_reflex.drivers.goal.standing import Place
 from pytest_reflex.errors import LockedError, StateError
+from pytest_reflex.integrity.patterns import escaped, is_meant
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.seals.patterns import escaped, is_meant
 
 SETTINGS = "pytest-reflex.toml"
 KEPT = "protected"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_reflex.drivers.common.shell_words import simple_commands, with_variables
 from pytest_reflex.drivers.goal.claims import words
-from pytest_reflex.seals.patterns import NOT_ENTERED
+from pytest_reflex.integrity.patterns import NOT_ENTERED
 
 MOST = 2_000
 _RUNNERS = words(

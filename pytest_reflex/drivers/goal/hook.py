@@ -24,10 +24,10 @@ from pytest_reflex.drivers.goal import statefile
 from pytest_reflex.drivers.goal.hook_decision import Counts, Decision, Findings, Payload, Why
 from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.errors import ReflexError, StateError
-from pytest_reflex.store.atomic import replace_file
-from pytest_reflex.store.lock import folder_lock, is_locked
-from pytest_reflex.store.regular import read_if_regular, refuse_links
-from pytest_reflex.store.user_state import UserFile
+from pytest_reflex.storage.atomic import replace_file
+from pytest_reflex.storage.files import read_if_regular, refuse_links
+from pytest_reflex.storage.lock import folder_lock, is_locked
+from pytest_reflex.storage.user_state import UserFile
 
 HOST_TIMEOUT = 60.0
 SHARE = 0.8
@@ -211,9 +211,9 @@ def write_hook(path: Path, hook: Mapping[str, Any] | None) -> None:
 
     None removes it. Raises StateError.
     """
-    from pytest_reflex.documents.data_tree import read_json
-    from pytest_reflex.documents.lines import DataSyntaxError
     from pytest_reflex.drivers.goal.json_text import set_key, without_entry
+    from pytest_reflex.text.data_tree import read_json
+    from pytest_reflex.text.lines import DataSyntaxError
 
     data = read_if_regular(path, statefile.LONGEST)
     if data is None:

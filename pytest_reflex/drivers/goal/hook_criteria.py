@@ -120,7 +120,7 @@ def _evaluated(
 
 def critique_text(evaluation: Evaluation) -> str:
     """Return what to change in an artifact, worst first."""
-    from pytest_reflex.verdict.figures import plain, shown_score
+    from pytest_reflex.verdict.formatting import plain, shown_score
 
     score, needed = shown_score(evaluation.score), plain(evaluation.threshold)
     name = one_line(evaluation.artifact)

@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.documents.data_tree import read_json
-from pytest_reflex.documents.lines import DataSyntaxError
-from pytest_reflex.documents.nodes import Node, data_of
 from pytest_reflex.drivers.goal.json_text import set_at, without_entry
 from pytest_reflex.errors import Place, StateError, UsageError
 from pytest_reflex.fixes.kind import FixError
-from pytest_reflex.store.atomic import remove_file, replace_file
-from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.regular import read_if_regular
-from pytest_reflex.store.user_state import UserFile
+from pytest_reflex.storage.atomic import remove_file, replace_file
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.folders import make_folder
+from pytest_reflex.storage.user_state import UserFile
+from pytest_reflex.text.data_tree import read_json
+from pytest_reflex.text.lines import DataSyntaxError
+from pytest_reflex.text.nodes import Node, data_of
 
 KIND = "installed"
 _LONGEST = 1_000_000

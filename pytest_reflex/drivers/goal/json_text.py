@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_reflex.documents.nodes import Node
 from pytest_reflex.fixes.json_edit import set_in_json
+from pytest_reflex.text.nodes import Node
 
 
 def set_key(text: str, root: Node, key: str, value: Any) -> str:

@@ -20,10 +20,10 @@ from pytest_reflex.drivers.goal.model import GoalState, GoalStatus
 from pytest_reflex.drivers.goal.standing import Goal
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
-from pytest_reflex.store.atomic import remove_file, replace_file
-from pytest_reflex.store.folders import make_folder
-from pytest_reflex.store.lock import HeldLock
-from pytest_reflex.store.regular import read_if_regular, refuse_links
+from pytest_reflex.storage.atomic import remove_file, replace_file
+from pytest_reflex.storage.files import read_if_regular, refuse_links
+from pytest_reflex.storage.folders import make_folder
+from pytest_reflex.storage.lock import HeldLock
 
 ITERATIONS, SUMMARY = "iterations.jsonl", "summary.md"
 _MODE = 0o644

@@ -28,7 +28,7 @@ from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.steps import Askable
 from pytest_reflex.settings import Settings
-from pytest_reflex.store.regular import names_in
+from pytest_reflex.storage.files import names_in
 
 BUDGET, MOST_BUDGET = 25.0, 100.0
 ITERATIONS, MOST_ITERATIONS = 10, 50

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.goal.classify import gate_of, reversibility_of, workflow_of
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
@@ -22,6 +21,7 @@ from pytest_reflex.drivers.goal.model import (
 )
 from pytest_reflex.drivers.goal.rubric import QUESTIONS, Rubric, score_spec
 from pytest_reflex.drivers.goal.shape_file import read_shape
+from pytest_reflex.drivers.goal.spec import gate_of, reversibility_of, workflow_of
 from pytest_reflex.drivers.goal.spec_criteria import criteria_of, steps_of
 from pytest_reflex.drivers.goal.standing import Goal, Place
 from pytest_reflex.errors import Problem, SpecError, UsageError

@@ -10,10 +10,12 @@ from pathlib import Path
 from pytest_reflex.drivers.common.protection import within
 from pytest_reflex.drivers.goal.claims import Part, parts_of
 from pytest_reflex.drivers.goal.cues import is_ruled_out, places_of
-from pytest_reflex.seals.patterns import escaped
+from pytest_reflex.integrity.patterns import escaped
 
 _OTHERS = ("constraints", "success", "done")
-_UNTIL = re.compile(r"\b(?:until|so that|such that|done when|except|but not|other than)\b", re.I)
+_SCOPE_END = re.compile(
+    r"\b(?:until|so that|such that|done when|except|but not|other than)\b", re.I
+)
 _JUDGES = re.compile(r"(?:\A|[/_.-])(?:tests?|checks?|specs?|conftest)(?:[/_.-]|\Z)", re.I)
 
 _ALL_TESTS = re.compile(r"(?<![\w./-])tests?(?:/(?![\w*])|(?![\w/.-]))", re.I)
@@ -48,7 +50,7 @@ def _about_work(spec: str) -> list[Part]:
 
 def _places(text: str) -> Iterator[str]:
     """Yield the places in a statement that can be paths of a project."""
-    for place in places_of(_UNTIL.split(text, maxsplit=1)[0]):
+    for place in places_of(_SCOPE_END.split(text, maxsplit=1)[0]):
         if not re.search(r"[\s()<>|;&$:]", place) and not place.startswith(("/", "~", "-", "..")):
             yield place.removeprefix("./").rstrip("/")
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
-from pytest_reflex.drivers.goal.classify import points_of
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, Reversibility, Verification
+from pytest_reflex.drivers.goal.spec import points_of
 from pytest_reflex.model.plain import boundary, columns, visible
 
 MOST_WEAK = Fraction(3, 10)

@@ -22,12 +22,12 @@ from pytest_reflex.drivers.common.measure import (
     measured,
 )
 from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal
-from pytest_reflex.drivers.goal.compare import Comparison, number_in, parse_comparison
+from pytest_reflex.drivers.goal.compare import Threshold, number_in, parse_comparison
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.plain import clip, one_line
 from pytest_reflex.process.run import Finished
-from pytest_reflex.verdict.figures import plain
+from pytest_reflex.verdict.formatting import plain
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
@@ -151,7 +151,7 @@ def evidence_of(found: Measurement) -> str:
     return clip(text, EVIDENCE)
 
 
-def _compared(finished: Finished, wanted: Comparison) -> Measurement:
+def _compared(finished: Finished, wanted: Threshold) -> Measurement:
     """Return whether the number that a command printed is as wanted; a failure measures nothing."""
     if finished.returncode:
         return by_exit_status(finished)

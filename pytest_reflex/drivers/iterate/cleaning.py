@@ -16,9 +16,9 @@ from pytest_reflex.drivers.iterate.statefile import run_folder, state_file
 from pytest_reflex.drivers.iterate.status import standing_of
 from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.settings.procedure_tables import NAME
-from pytest_reflex.store.atomic import remove_file, remove_strays
-from pytest_reflex.store.regular import names_in
-from pytest_reflex.store.removal import remove_folder
+from pytest_reflex.storage.atomic import remove_file, remove_strays
+from pytest_reflex.storage.files import names_in
+from pytest_reflex.storage.removal import remove_folder
 
 _LOCK = "lock"
 _OURS = re.compile(rf"({NAME.pattern})\.(json(?:\.corrupt-\d+)?|control\.json|{_LOCK})")

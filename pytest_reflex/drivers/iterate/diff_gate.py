@@ -20,8 +20,8 @@ from pytest_reflex.drivers.iterate.listing import CannotTellError
 from pytest_reflex.drivers.iterate.model import Gate
 from pytest_reflex.drivers.iterate.tree_changes import TreeChanges
 from pytest_reflex.errors import UsageError
+from pytest_reflex.integrity.patterns import is_meant
 from pytest_reflex.model.plain import counted, one_line
-from pytest_reflex.seals.patterns import is_meant
 
 _SHOWN = 3
 

@@ -54,7 +54,7 @@ from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.spending import not_held, unknown_of
-from pytest_reflex.store.vote_folder import nothing_planted
+from pytest_reflex.storage.vote_folder import nothing_planted
 
 _KEPT = 2_000
 _ANSWER = 20_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pytest_reflex.documents.own_text import read_own_text
 from pytest_reflex.drivers.iterate.model import Fragment
 from pytest_reflex.errors import Place, ReflexError, UsageError
+from pytest_reflex.text.own_text import read_own_text
 
 LONGEST = 1_000_000  # bytes
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -38,12 +38,12 @@ from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
 from pytest_reflex.drivers.iterate.gate_start import GateStart, declaration
 from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
+from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.tool_inputs import configured_options
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.temporary import private_caches
-from pytest_reflex.seals.patterns import escaped
-from pytest_reflex.seals.world import configured_options
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
 # What was not measured is not a pass: to a gate that is an error.

@@ -19,7 +19,7 @@ from pytest_reflex.drivers.iterate.logfile import by_start, log_path
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.procedure_tables import NAME
-from pytest_reflex.store.regular import names_in, read_file
+from pytest_reflex.storage.files import names_in, read_file
 
 MOST_BYTES = 100_000_000
 _LOG = ".jsonl"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_reflex.drivers.iterate.history import IterationRecord, RunRecord
 from pytest_reflex.model.plain import counted, one_line, visible
 from pytest_reflex.reports.tables import tab_lines, text_table
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.verdict.formatting import lasted
 
 _RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
 _ITERATIONS = (

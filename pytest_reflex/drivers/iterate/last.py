@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_reflex.drivers.iterate.messages import gate_outcome, outcome_text
 from pytest_reflex.drivers.iterate.model import GateResult, Round
-from pytest_reflex.drivers.iterate.wording import gate_outcome, outcome_text
 from pytest_reflex.model.plain import boundary, one_line, readable
 
 TITLE = "## LAST ITERATION"
@@ -53,7 +53,7 @@ def last_text(wire: Mapping[str, Any], most: int) -> str:
     number, outcome = wire.get("iteration"), wire.get("outcome")
     if most <= 0 or not isinstance(number, int) or not isinstance(outcome, str):
         return ""
-    texts = dict(_texts(wire))
+    texts = dict(_last_texts(wire))
     shares = _shares({title: len(text) for title, text in texts.items()}, most)
     parts = [TITLE, f"Iteration {number} {one_line(outcome, 500)}."]
     if number == 0:
@@ -65,7 +65,7 @@ def last_text(wire: Mapping[str, Any], most: int) -> str:
     return "\n\n".join(parts)
 
 
-def _texts(wire: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _last_texts(wire: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what gates and the tool wrote, with a title; what other programs put there is none."""
     gates = wire.get("gates")
     for name, one in gates.items() if isinstance(gates, dict) else ():

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_reflex.drivers.common.git_settings import ELSEWHERE
+from pytest_reflex.integrity.patterns import NOT_ENTERED
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
-from pytest_reflex.seals.patterns import NOT_ENTERED
 
 MOST_PATHS = 200_000
 _DEEPEST = 20

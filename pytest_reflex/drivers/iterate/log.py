@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.iterate import wording
+from pytest_reflex.drivers.iterate import messages
 from pytest_reflex.drivers.iterate.commits import Committed
 from pytest_reflex.drivers.iterate.decide import has_failed
 from pytest_reflex.drivers.iterate.log_record import Record, Severity, Volume
@@ -68,12 +68,12 @@ class Log:
         """Report that a fresh run begins, and what ends one without a limit."""
         self._began = self._clock()
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
-        text = wording.starting_text(self._procedure, bounds)
+        text = messages.starting_text(self._procedure, bounds)
         self._tell("started", text, fields=fields)
         self._tell_caps(bounds)
 
     def _tell_caps(self, bounds: Bounds) -> None:
-        if caps := wording.caps_text(bounds):
+        if caps := messages.caps_text(bounds):
             self._tell("unlimited", caps, fields={"phase": "start"})
 
     def resuming(self, state: State, bounds: Bounds) -> None:
@@ -84,15 +84,15 @@ class Log:
             "seconds": round(sum(state.elapsed), 3),
             "phase": "start",
         }
-        text = wording.resuming_text(state)
+        text = messages.resuming_text(state)
         self._tell("resumed", text, fields=fields)
-        text = wording.previous_text(state)
+        text = messages.previous_text(state)
         self._tell("previous", text, fields=fields)
         self._tell_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Report that iteration `number` (from 1) of `total` (0: no limit) begins."""
-        text = f"{wording.place_text(number, total)} starting..."
+        text = f"{messages.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
         self._tell("iteration_started", text, fields=fields)
 
@@ -116,7 +116,7 @@ class Log:
         }
         self._tell(
             "gate",
-            wording.gate_text(result),
+            messages.gate_text(result),
             Severity.WARNING if is_warning else Severity.DEBUG,
             fields=fields,
             output=result.output,
@@ -130,7 +130,7 @@ class Log:
         The iteration that is `aborting` the run gets no completed line: the end follows.
         """
         if round_.failed:
-            text = wording.failed_text(round_, failures, threshold)
+            text = messages.failed_text(round_, failures, threshold)
             fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
             self._tell(
                 "failure",
@@ -139,17 +139,17 @@ class Log:
                 fields=fields
                 | {"cause": round_.cause, "detail": round_.detail, "threshold": threshold},
                 output=round_.output,
-                excerpt=wording.last_words(round_),
-                below=wording.gate_reasons(round_, failures, threshold) if round_.failing else "",
+                excerpt=messages.last_words(round_),
+                below=messages.gate_reasons(round_, failures, threshold) if round_.failing else "",
             )
         elif round_.failing:
             fields = {"iteration": round_.number, "phase": "gates", "detail": round_.detail}
-            below = wording.gate_reasons(round_, failures, threshold)
-            text = wording.progress_text(round_)
+            below = messages.gate_reasons(round_, failures, threshold)
+            text = messages.progress_text(round_)
             self._tell("progress", text, Severity.WARNING, fields=fields, below=below)
         self._tell(
             "iteration_completed",
-            wording.completed_text(round_, total),
+            messages.completed_text(round_, total),
             fields=_round_fields(round_),
             silent=aborting,
         )
@@ -158,7 +158,7 @@ class Log:
         """Warn that `count` iterations in a row (of `limit`, 0: none) left the tree as it was."""
         self._tell(
             "unchanged",
-            wording.unchanged_text(count, limit),
+            messages.unchanged_text(count, limit),
             Severity.WARNING,
             fields={"rounds": count, "phase": "end"},
         )
@@ -166,14 +166,14 @@ class Log:
     def answered(self, number: int, text: str, length: int) -> None:
         """Report what a tool said: the end of it, of a `length` in characters."""
         fields = {"iteration": number, "phase": "agent"}
-        told = wording.answer_text(number, length, len(text))
+        told = messages.answer_text(number, length, len(text))
         self._tell("answer", told, Severity.DEBUG, fields=fields, output=text.strip("\n"))
 
     def spent(self, round_: Round, state: State) -> None:
         """Report what an iteration cost, and the run so far, where the tool says so."""
         spend = Spend().plus(round_.cost)
         if spend.usd or spend.tokens:
-            told = wording.spent_text(round_.number, spend_text(spend), spend_text(state.spend))
+            told = messages.spent_text(round_.number, spend_text(spend), spend_text(state.spend))
             self._tell(
                 "spent", told, Severity.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
             )
@@ -182,7 +182,7 @@ class Log:
         """Report which commit holds an iteration, and how it is undone; or why there is none."""
         fields: dict[str, Any] = {"iteration": number, "phase": "end"}
         if made.commit:
-            text = wording.committed_text(number, made.commit, len(made.files))
+            text = messages.committed_text(number, made.commit, len(made.files))
             found = {"commit": made.commit, "files": list(made.files)}
             self._tell("commit", text, fields=fields | found)
         for problem in made.problems:
@@ -193,7 +193,7 @@ class Log:
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
         self._tell(
             "partial_output",
-            wording.partial_text(number, path, problem),
+            messages.partial_text(number, path, problem),
             Severity.WARNING,
             fields=fields | ({"path": str(path)} if path else {}),
         )
@@ -216,7 +216,7 @@ class Log:
     def feedback(self, taken: Mapping[str, str]) -> None:
         """Report that a person's words, by their ids, are taken up for the next iteration."""
         fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
-        text = wording.feedback_text(len(taken))
+        text = messages.feedback_text(len(taken))
         self._tell("feedback", text, fields=fields)
 
     def ended(
@@ -234,7 +234,7 @@ class Log:
         total = self._seconds_since_start(state)
         self._tell(
             "ended",
-            wording.ended_text(ending, state, seconds=total, saved=saved, detail=detail),
+            messages.ended_text(ending, state, seconds=total, saved=saved, detail=detail),
             _LEVEL_OF.get(ending, Severity.INFO),
             fields=fields
             | {

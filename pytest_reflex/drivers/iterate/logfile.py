@@ -18,9 +18,9 @@ from pathlib import Path
 
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import visible
-from pytest_reflex.store.aside import keep_aside
-from pytest_reflex.store.atomic import write_all
-from pytest_reflex.store.regular import refuse_links
+from pytest_reflex.storage.aside import keep_aside
+from pytest_reflex.storage.atomic import write_all
+from pytest_reflex.storage.files import refuse_links
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 

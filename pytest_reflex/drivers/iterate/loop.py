@@ -17,9 +17,9 @@ from pytest_reflex.drivers.iterate.driver import IterateDriver
 from pytest_reflex.drivers.iterate.events import started
 from pytest_reflex.drivers.iterate.gate_start import starts_from_json
 from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.messages import undo_text, unpassable
 from pytest_reflex.drivers.iterate.model import State
 from pytest_reflex.drivers.iterate.store import IterateStore
-from pytest_reflex.drivers.iterate.wording import undo_text, unpassable
 from pytest_reflex.drivers.iterate.work import Work, utc_now
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.model.plain import one_line

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_reflex.drivers.iterate.decide import BUDGET, PERSON
+from pytest_reflex.drivers.iterate.messages import RESUME
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
-from pytest_reflex.drivers.iterate.wording import RESUME
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.settings.readers import budget, flag, positive, text, whole

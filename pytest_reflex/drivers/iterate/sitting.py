@@ -23,7 +23,7 @@ from pytest_reflex.drivers.iterate.work import Work, utc_now
 from pytest_reflex.model.plain import counted
 from pytest_reflex.model.run import lost_call_text
 from pytest_reflex.process.secrecy import secrets
-from pytest_reflex.store.filesystem import lock_warning
+from pytest_reflex.storage.filesystem import lock_warning
 
 Say = Callable[[str], None]
 

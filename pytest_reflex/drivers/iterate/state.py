@@ -92,7 +92,7 @@ def dump(state: State) -> bytes:
 
 def load(data: bytes, procedure: str) -> State:
     """Read the state file of a procedure; raises ValueError with what cannot be used."""
-    from pytest_reflex.documents.data import read_data
+    from pytest_reflex.text.data import read_data
 
     try:
         wire = read_data(data.decode("utf-8-sig"), "json")[0].value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.model.plain import counted
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.verdict.formatting import lasted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,18 +12,18 @@ from pytest_reflex.drivers.common.control_file import ControlFile
 from pytest_reflex.drivers.iterate.events import DRIVER
 from pytest_reflex.drivers.iterate.history import MOST_BYTES, read_records
 from pytest_reflex.drivers.iterate.logfile import by_start, log_path
+from pytest_reflex.drivers.iterate.messages import RESUME
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.reports.runs import status_text
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.settings.readers import budget as read_budget
-from pytest_reflex.store.regular import read_file
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.storage.files import read_file
+from pytest_reflex.verdict.formatting import lasted
 
 _TAIL = 64 * 1024
 

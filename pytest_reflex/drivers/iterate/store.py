@@ -15,8 +15,8 @@ from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import events
 from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
+from pytest_reflex.drivers.iterate.messages import unheard_feedback_text
 from pytest_reflex.drivers.iterate.model import Baseline, Cut, Round, State
-from pytest_reflex.drivers.iterate.wording import unheard_feedback_text
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import StopReason

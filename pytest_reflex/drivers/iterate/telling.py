@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from pytest_reflex.drivers.common.console import View
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.iterate.messages import RESUME, place_text
 from pytest_reflex.drivers.iterate.statistics import statistics_of
-from pytest_reflex.drivers.iterate.wording import RESUME, place_text
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.reports.progress import Running, bar
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.reports.run_lines import Running, bar
+from pytest_reflex.verdict.formatting import lasted
 
 _MARKS = 6
 

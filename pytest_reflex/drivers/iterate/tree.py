@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pytest_reflex.drivers.iterate.listing import MOST_PATHS, CannotTellError, paths_in
-from pytest_reflex.seals.manifest import Stamp, is_settled, stamp_of
+from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 
 MOST_BYTES = 4_000_000_000
 _CHUNK = 1 << 20

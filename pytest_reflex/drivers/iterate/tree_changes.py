@@ -28,8 +28,8 @@ from pytest_reflex.drivers.iterate.listing import (
     walked,
 )
 from pytest_reflex.drivers.iterate.tree import Tree, shown_path
+from pytest_reflex.integrity.patterns import is_meant
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.seals.patterns import is_meant
 
 MOST_TEXT = 2_000_000
 MOST_LINES = 4_000_000

@@ -19,13 +19,13 @@ from typing import Any
 from pytest_reflex.agents.lines import LineReader
 from pytest_reflex.drivers.pytest_loop.observer import KNOWN, READ, SESSION, VOTES
 from pytest_reflex.errors import read_or_raise
+from pytest_reflex.integrity.tool_inputs import configured_options
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.temporary import private_caches, temporary_folder
-from pytest_reflex.seals.world import configured_options
 from pytest_reflex.session.fork import hand_on
 from pytest_reflex.session.options import INSIDE
 

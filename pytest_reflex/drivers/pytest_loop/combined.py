@@ -14,12 +14,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.checks.session import NAME as SESSION_CHECK
+from pytest_reflex.checks.session import SESSION as SESSION_CHECK
 from pytest_reflex.drivers.pytest_loop.child import Part, Session
+from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Fix, Rule, exact
-from pytest_reflex.model.words import Level, Outcome, Severity
 
 NAME = "pytest-session"
 OTHERS = "b.session.other-tests"

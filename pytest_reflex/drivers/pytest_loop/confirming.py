@@ -11,8 +11,8 @@ import pytest
 
 from pytest_reflex.drivers.pytest_loop.survey import Survey
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import visible
-from pytest_reflex.model.words import Step
 from pytest_reflex.reports.proposal import proposal_text
 
 NOT_CONFIRMED = "criteria and max iterations are not confirmed"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.store.delta import make_delta
+from pytest_reflex.storage.delta import make_delta
 
 TITLE = "# Changes since the start of the run"
 CONTEXT = 3

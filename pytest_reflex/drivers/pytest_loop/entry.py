@@ -24,22 +24,22 @@ from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, tak
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, has_refining_plugin
 from pytest_reflex.drivers.pytest_loop.survey import NothingToDoError, survey
 from pytest_reflex.drivers.pytest_loop.telling import Teller
-from pytest_reflex.drivers.reflex.attending import LoopView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
+from pytest_reflex.integrity.project import STATE, ProjectTree
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.signals import interruptible
 from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports.advice import allowing, extend_command
-from pytest_reflex.seals.project import STATE, ProjectTree
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex import fixes
-from pytest_reflex.criteria.formatting import Formatting
+from pytest_reflex.criteria.author.formatting import Formatting
 from pytest_reflex.drivers.pytest_loop.combined import artifact_of, commands_of, fixes_of
 from pytest_reflex.drivers.pytest_loop.difference import document
 from pytest_reflex.drivers.pytest_loop.files import ProjectFiles

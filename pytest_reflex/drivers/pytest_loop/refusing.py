@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pytest_reflex.drivers.pytest_loop.territory import MOST_BYTES, Territory, as_text
 from pytest_reflex.errors import ReflexError, StateError, UnreadableError, read_or_raise
-from pytest_reflex.store.regular import read_file
+from pytest_reflex.storage.files import read_file
 
 Links = Mapping[str, str]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_reflex.drivers.pytest_loop.child import Session
 from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.seals.world import CONFIGURATIONS
+from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS
 
 _MOST_NAMED = 3
 

@@ -32,22 +32,22 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.guard import OFF
 from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
+from pytest_reflex.drivers.reflex.named_files import refuse_record
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extension
-from pytest_reflex.drivers.reflex.result import refuse_record
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, run_started
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
+from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
 from pytest_reflex.process.group import kill_abandoned
-from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
 
 

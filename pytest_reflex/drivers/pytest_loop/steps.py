@@ -26,10 +26,10 @@ from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch
 from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.hookspecs import hookimpl
 from pytest_reflex.host import CoreEvaluator, Host, PytestEvaluator
+from pytest_reflex.model.enums import Severity
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Severity
 from pytest_reflex.verdict.score import judge
 
 MOST_ISSUES = 5

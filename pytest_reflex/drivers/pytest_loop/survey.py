@@ -17,10 +17,10 @@ from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.errors import UsageError
+from pytest_reflex.integrity.outside import programs_of
+from pytest_reflex.integrity.patterns import escaped
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
-from pytest_reflex.seals.outside import programs_of
-from pytest_reflex.seals.patterns import escaped
 from pytest_reflex.settings import Settings
 
 SUFFIX = ".reflex.yaml"

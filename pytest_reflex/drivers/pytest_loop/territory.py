@@ -21,10 +21,10 @@ from pytest_reflex.errors import (
     UsageError,
     read_or_raise,
 )
+from pytest_reflex.integrity.patterns import ANY_DEPTH, NOT_ENTERED, Finder
 from pytest_reflex.model.plain import visible
-from pytest_reflex.seals.patterns import ANY_DEPTH, NOT_ENTERED, Finder
-from pytest_reflex.store.atomic import remove_file, replace_file
-from pytest_reflex.store.regular import read_file
+from pytest_reflex.storage.atomic import remove_file, replace_file
+from pytest_reflex.storage.files import read_file
 
 MOST_FILES = 2_000
 MOST_BYTES = 5_000_000

@@ -13,9 +13,9 @@ from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Sc
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import holding_of, manifest_of, seal_of
 from pytest_reflex.drivers.reflex.setup import limits_of
+from pytest_reflex.integrity.above import files_beside
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event
-from pytest_reflex.model.words import Step
-from pytest_reflex.seals.above import files_beside
 from pytest_reflex.settings import Settings
 
 

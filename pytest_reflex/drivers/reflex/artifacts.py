@@ -14,8 +14,8 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256
-from pytest_reflex.store.journal import damaged, read_journal
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.journal import damaged, read_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.runs import status_text as page_of_run
 from pytest_reflex.settings import Settings
-from pytest_reflex.verdict.figures import plain, shown_score
+from pytest_reflex.verdict.formatting import plain, shown_score
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:

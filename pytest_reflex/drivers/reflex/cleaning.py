@@ -15,7 +15,7 @@ from pytest_reflex.drivers.reflex.statefile import (
 )
 from pytest_reflex.drivers.reflex.survey import Found, is_loop
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.store.removal import remove_leftovers, remove_run
+from pytest_reflex.storage.removal import remove_leftovers, remove_run
 
 
 def remove(root: Path, found: Iterable[Found]) -> dict[str, ReflexError]:

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from pytest_reflex.drivers.common import limits
 from pytest_reflex.drivers.common.drive import Inputs
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import BY_EVALUATION, RunStatus, StopReason
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict import progress
 
 MAX_TRIES = 2

@@ -34,11 +34,11 @@ from pytest_reflex.drivers.reflex.seal import Watch
 from pytest_reflex.drivers.reflex.steps import Done, denied_error, obstacle, perform, request_for
 from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.pool import as_ended, await_all
 from pytest_reflex.process.run import kill_running

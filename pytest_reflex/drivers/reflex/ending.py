@@ -9,10 +9,10 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex.decide import is_last
 from pytest_reflex.drivers.reflex.history import artifact_with, evaluation_of, judged_at
 from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import BY_EVALUATION, ENDS, RunStatus, StopReason
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.progress import best
 
 

@@ -12,13 +12,13 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.statefile import SCHEMA_VERSION
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import EMPTY_SHA256, Limits, Mark, RunState, Stop
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
 
 Payload = Mapping[str, Any]

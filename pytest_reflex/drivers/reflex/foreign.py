@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.foreign_verdict import evaluation_of
+from pytest_reflex.drivers.reflex.foreign_documents import evaluation_of
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -23,12 +23,12 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_object,
 )
 from pytest_reflex.errors import ReflexError, StateError
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import EMPTY_SHA256, Limits
 from pytest_reflex.model.stop import BY_EVALUATION, RunStatus
-from pytest_reflex.model.words import Level, Step
 
 Record = Mapping[str, Any]
 
@@ -301,7 +301,7 @@ class _Foreign:
     @cached_property
     def _text(self) -> str:
         from pytest_reflex.model.artifact import Artifact
-        from pytest_reflex.store.regular import read_if_regular
+        from pytest_reflex.storage.files import read_if_regular
 
         path = self._folder / ARTIFACT
         data = read_if_regular(path)
@@ -315,8 +315,8 @@ class _Foreign:
 
     def _change(self) -> dict[str, Any]:
         """Return the artifact as a change of nothing, as the event of a first artifact has it."""
-        from pytest_reflex.store.delta import make_delta
-        from pytest_reflex.store.parts import changed_sections
+        from pytest_reflex.storage.delta import make_delta
+        from pytest_reflex.storage.parts import changed_sections
 
         if not self._text:
             return {"by": "its program"}

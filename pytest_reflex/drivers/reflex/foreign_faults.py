@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Level
 
 Record = Mapping[str, Any]
 

@@ -18,12 +18,12 @@ from typing import Any
 from pytest_reflex import fixes
 from pytest_reflex.drivers.reflex.history import artifact_with
 from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import FORMAT, Criteria, Rule
 from pytest_reflex.model.run import RunState
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.parts import (
+from pytest_reflex.storage.parts import (
     BEFORE_HEADINGS,
     FRONT_MATTER,
     Part,

@@ -17,14 +17,14 @@ from pytest_reflex.drivers.reflex.fold import apply, fold
 from pytest_reflex.drivers.reflex.foreign import adoption, is_foreign, own_events
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.enums import Level
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Mark, RunState
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Level
-from pytest_reflex.store.delta import apply_delta, make_delta
-from pytest_reflex.store.parts import changed_sections
+from pytest_reflex.storage.delta import apply_delta, make_delta
+from pytest_reflex.storage.parts import changed_sections
 
 
 def read_events(path: Path, records: Iterable[Mapping[str, Any]]) -> tuple[list[Event], RunState]:

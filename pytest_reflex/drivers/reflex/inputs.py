@@ -12,11 +12,11 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.history import artifact_with
 from pytest_reflex.drivers.reflex.prepared import effective, made_for, needs_agent, refused
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.steps import Refined
-from pytest_reflex.model.words import Step
 
 _SETTLED = (
     EventKind.EVALUATION_DONE, EventKind.REFINEMENT_DONE, EventKind.ITERATION_ADVANCED,

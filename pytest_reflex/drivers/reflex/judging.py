@@ -29,15 +29,15 @@ from pytest_reflex.drivers.reflex.prepared import (
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
+from pytest_reflex.integrity.tool_inputs import configured_options
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Cost, total_cost
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.temporary import private_caches
-from pytest_reflex.seals.world import configured_options
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.files import read_if_regular
 from pytest_reflex.verdict.ballot import ruling_of
 from pytest_reflex.verdict.progress import flips_between
 

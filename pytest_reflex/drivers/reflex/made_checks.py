@@ -12,10 +12,10 @@ from typing import Any
 
 from pytest_reflex.contracts.steps import ContractError, read_checks, read_single_checks
 from pytest_reflex.drivers.reflex.prepared import commands_made, settle, unusable
+from pytest_reflex.model.enums import Severity
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,12 @@ from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 
 from pytest_reflex.errors import UsageError
+from pytest_reflex.integrity.manifest import Change, ChangeKind
+from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.project import printable
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.seals.manifest import Change, ChangeKind
-from pytest_reflex.seals.patterns import escaped
-from pytest_reflex.seals.project import printable
 
 OFFERED = "offered"
 """The key in the last event of a run: paths of new modules, with slashes."""

@@ -25,10 +25,10 @@ from pytest_reflex.errors import ReflexError, UsageError, did_you_mean, read_or_
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.advice import extend_command
-from pytest_reflex.store.folders import is_alias, run_folder
-from pytest_reflex.store.journal import damaged, read_journal, recovered
-from pytest_reflex.store.lock import is_locked
-from pytest_reflex.store.regular import names_in, read_if_regular
+from pytest_reflex.storage.files import names_in, read_if_regular
+from pytest_reflex.storage.folders import is_alias, run_folder
+from pytest_reflex.storage.journal import damaged, read_journal, recovered
+from pytest_reflex.storage.lock import is_locked
 
 NOT_VERIFIED = "not verified"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_reflex.documents.own_text import read_own_text
+from pytest_reflex.text.own_text import read_own_text
 
 _HINT = "fix loop.prompts in the configuration"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.aside import keep_aside
+from pytest_reflex.storage.aside import keep_aside
 
 
 def keep_partial(place: Path, text: str, beside: str) -> tuple[str, str]:

@@ -16,14 +16,14 @@ from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.setup import Proposal, run_started
 from pytest_reflex.drivers.reflex.steps import request_for
+from pytest_reflex.model.enums import Level, Outcome, Severity, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import Level, Outcome, Severity, Step
 from pytest_reflex.settings import Settings
-from pytest_reflex.store.folders import slug
+from pytest_reflex.storage.folders import slug
 
 START = "<yyyymmdd-hhmmss>"
 _PLAN, _ARTIFACT = "<the plan>", "<the artifact>\n"

@@ -24,12 +24,12 @@ from pytest_reflex.drivers.reflex.statefile import (
 )
 from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import StateError, TamperedError, UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState, Spend, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.model.words import Step
-from pytest_reflex.store.aside import keep_aside
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.aside import keep_aside
+from pytest_reflex.storage.files import read_if_regular
 
 # Of people, whatever the step is: what became of a call says another event.
 _OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)

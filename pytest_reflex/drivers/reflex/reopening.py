@@ -17,10 +17,10 @@ from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import accepted, free_steps, watch_again
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
-from pytest_reflex.model.words import Step
 from pytest_reflex.reports.advice import extend_command
 from pytest_reflex.settings import budget_changes
 

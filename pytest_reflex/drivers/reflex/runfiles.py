@@ -50,15 +50,15 @@ from pytest_reflex.errors import (
     UsageError,
 )
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.model.words import Level, Step
-from pytest_reflex.store.atomic import remove_strays, replace_file
-from pytest_reflex.store.folders import create_run_folder
-from pytest_reflex.store.journal import Journal
-from pytest_reflex.store.lock import folder_lock
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.atomic import remove_strays, replace_file
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.folders import create_run_folder
+from pytest_reflex.storage.journal import Journal
+from pytest_reflex.storage.lock import folder_lock
 
 _REMOVE = "remove it to have the recorded artifact restored"
 MOVES = (EventKind.ITERATION_ADVANCED, EventKind.PHASE_SWITCHED)

@@ -34,15 +34,15 @@ from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.integrity.manifest import Manifest, compare, look_again, take
+from pytest_reflex.integrity.outside import programs_of
+from pytest_reflex.integrity.patterns import escaped, is_meant
+from pytest_reflex.integrity.project import is_left_out
+from pytest_reflex.integrity.tool_inputs import pytest_files, up_to
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.model.words import Step
-from pytest_reflex.seals.manifest import Manifest, compare, look_again, take
-from pytest_reflex.seals.outside import programs_of
-from pytest_reflex.seals.patterns import escaped, is_meant
-from pytest_reflex.seals.project import is_left_out
-from pytest_reflex.seals.world import pytest_files, up_to
 
 _TOLD = 3
 

@@ -21,10 +21,10 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.kinds import refuse_session
+from pytest_reflex.drivers.reflex.named_files import refuse_record, unusable
 from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
-from pytest_reflex.drivers.reflex.result import refuse_record, unusable
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
     Holding,
@@ -41,13 +41,13 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
+from pytest_reflex.integrity.above import files_beside
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria, ideal_of
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.process.group import kill_abandoned
-from pytest_reflex.seals.above import files_beside
 from pytest_reflex.settings import OWN_FILE, Settings, load
 
 

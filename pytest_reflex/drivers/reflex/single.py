@@ -19,13 +19,13 @@ from pytest_reflex.drivers.reflex.partial import keep_beside, with_partial
 from pytest_reflex.drivers.reflex.steps import Done, obstacle, perform, request_for
 from pytest_reflex.errors import StepError
 from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.single import Cost, Critique, Issue, Refinement
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.refusal import refusal_of
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.comparable import comparable
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.stop import BY_EVALUATION
-from pytest_reflex.model.words import Step
 
 _CLOCK = frozenset(("ts", "duration"))
 _OF_THE_MACHINE = ("sealed", "project", "project_changes")

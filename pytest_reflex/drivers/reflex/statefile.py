@@ -21,9 +21,9 @@ from pytest_reflex.errors import StateError, UnreadableError
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.store.atomic import remove_file, replace_file
-from pytest_reflex.store.lock import folder_lock, is_locked
-from pytest_reflex.store.regular import read_if_regular
+from pytest_reflex.storage.atomic import remove_file, replace_file
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.lock import folder_lock, is_locked
 
 SCHEMA_VERSION = 1
 CALLS = "calls_under_way"

@@ -19,17 +19,17 @@ from pytest_reflex.contracts.steps import (
     read_issues,
     read_plan,
 )
-from pytest_reflex.criteria.formatting import Formatting
+from pytest_reflex.criteria.author.formatting import Formatting
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
 from pytest_reflex.drivers.reflex.inputs import inputs_of, without_rules
 from pytest_reflex.drivers.reflex.made_checks import checks_in
 from pytest_reflex.drivers.reflex.prepared import needs_agent, own_checks
 from pytest_reflex.errors import DeniedError, LimitError
 from pytest_reflex.model.artifact import BOM
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
 from pytest_reflex.process.secrecy import hide, own_secrets
 
 Ask = Callable[[StepRequest], Reply]

@@ -20,8 +20,8 @@ from pytest_reflex.drivers.reflex import ending
 from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
+from pytest_reflex.drivers.reflex.named_files import deliver, not_written
 from pytest_reflex.drivers.reflex.overview import Run, read_run
-from pytest_reflex.drivers.reflex.result import deliver, not_written
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch, watch_again
 from pytest_reflex.drivers.reflex.statefile import (
@@ -38,8 +38,8 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.store.journal import read_journal
-from pytest_reflex.store.lock import is_locked
+from pytest_reflex.storage.journal import read_journal
+from pytest_reflex.storage.lock import is_locked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

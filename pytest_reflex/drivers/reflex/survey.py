@@ -23,8 +23,8 @@ from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.store.folders import run_folder
-from pytest_reflex.store.regular import names_in
+from pytest_reflex.storage.files import names_in
+from pytest_reflex.storage.folders import run_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,12 +22,12 @@ from pytest_reflex.drivers.reflex.seal import Watch, watch_again
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.drivers.reflex.steps import Done, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
+from pytest_reflex.model.enums import Level, Outcome, Step
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.model.words import Level, Outcome, Step
-from pytest_reflex.store.journal import read_journal
-from pytest_reflex.verdict.figures import shown_score
+from pytest_reflex.storage.journal import read_journal
+from pytest_reflex.verdict.formatting import shown_score
 
 Verified = set[tuple[str, Level]]
 """Hash and level of each artifact that this process evaluated."""

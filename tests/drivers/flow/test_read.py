@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.yaml_writer import to_yaml
+from pytest_reflex.criteria.author.yaml_writer import to_yaml
 from pytest_reflex.drivers.flow.model import Node, OnError, RunWhen
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.errors import ExitCode, FlowError

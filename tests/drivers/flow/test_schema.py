@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems, schema
+from pytest_reflex.criteria.author.yaml_writer import to_yaml
 from pytest_reflex.criteria.document import parse_document
-from pytest_reflex.criteria.yaml_writer import to_yaml
 from pytest_reflex.drivers.flow import read as reader
 from pytest_reflex.drivers.flow.setup import Choices, files_of, templates
 from tests.drivers.flow.projects import NODE, make_project, problems_of

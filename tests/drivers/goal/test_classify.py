@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.goal.classify import (
-    gate_of,
-    points_of,
-    reversibility_of,
-    workflow_of,
-)
 from pytest_reflex.drivers.goal.model import Reversibility, Workflow
+from pytest_reflex.drivers.goal.spec import gate_of, points_of, reversibility_of, workflow_of
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.goal import statefile
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.store.lock import is_locked
+from pytest_reflex.storage.lock import is_locked
 from tests.drivers.goal.stage import SPEC
 from tests.faults.driven import wait_until
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pytest_reflex.drivers.iterate.log import Log, local_time
 from pytest_reflex.drivers.iterate.log_record import Volume
 from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
+from pytest_reflex.drivers.iterate.messages import ended_text, failure_text, last_words
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
@@ -25,9 +26,8 @@ from pytest_reflex.drivers.iterate.model import (
     Round,
     Status,
 )
-from pytest_reflex.drivers.iterate.wording import ended_text, failure_text, last_words
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.verdict.formatting import lasted
 from tests.drivers.iterate.tape import Tape, state
 
 
@@ -424,7 +424,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_reflex.drivers.iterate.logfile import LogFile
-from pytest_reflex.verdict.figures import lasted
+from pytest_reflex.verdict.formatting import lasted
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (30, 1 << 20))
 log = LogFile(Path(sys.argv[1]), print)

@@ -18,7 +18,7 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import dump, load
 from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_file, state_path
 from pytest_reflex.errors import LockedError, StateError
-from pytest_reflex.store.aside import MOST_KEPT
+from pytest_reflex.storage.aside import MOST_KEPT
 from tests.faults.driven import wait_until
 
 STATE = State(

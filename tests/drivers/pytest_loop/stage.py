@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 
 CODE = "def add(a, b):\n    return a - b\n\n\ndef half(a):\n    return a\n"
 RIGHT = CODE.replace("a - b", "a + b").replace("return a\n", "return a / 2\n")

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.contracts.steps import ContractError, read_files
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Files
-from pytest_reflex.model.words import Step
 from tests.agents.making import request
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from pytest_reflex.drivers.pytest_loop.child import Part, Session
 from pytest_reflex.drivers.pytest_loop.combined import criteria_of, results_of
+from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Outcome, Severity
 from pytest_reflex.verdict.score import judge
 
 FAULT = {"node": "t.py::test", "when": "call", "message": "boom", "text": "trace"}

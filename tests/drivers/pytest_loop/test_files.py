@@ -14,8 +14,8 @@ from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.words import Step
 
 OLD, NEW = {"a.py": "old\n"}, {"a.py": "new\n", "b.py": "more\n"}
 CRITERIA = {

@@ -8,7 +8,7 @@ from contextlib import chdir
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.attending import LoopView
+from pytest_reflex.drivers.reflex.view import LoopView
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
 pytestmark = pytest.mark.variants

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.offering import offered
-from pytest_reflex.seals.manifest import Change, ChangeKind
+from pytest_reflex.integrity.manifest import Change, ChangeKind
 from tests.drivers.pytest_loop.stage import RIGHT, Project
 
 Capture = pytest.CaptureFixture[str]

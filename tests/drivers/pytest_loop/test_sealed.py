@@ -13,8 +13,8 @@ from pytest_reflex.drivers.pytest_loop.sealed import Start, TreeWatch, configura
 from pytest_reflex.drivers.pytest_loop.territory import Territory
 from pytest_reflex.drivers.reflex.project_watch import Found, ProjectWatch, Scope
 from pytest_reflex.errors import PausedError
-from pytest_reflex.seals.patterns import escaped
-from pytest_reflex.seals.project import unpack
+from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.project import unpack
 
 Act = Callable[[Path], object]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.store.journal import read_journal
-from pytest_reflex.store.lines import NO_LINE, digest_of, encode
+from pytest_reflex.storage.journal import read_journal
+from pytest_reflex.storage.lines import NO_LINE, digest_of, encode
 
 Records = list[dict[str, Any]]
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.drivers.reflex.fold import fold
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState
-from pytest_reflex.model.words import Level, Step
 from tests.verdict.sets import criteria, evaluation, rule
 
 RULES = (

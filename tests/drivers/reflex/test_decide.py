@@ -9,10 +9,10 @@ import pytest
 
 from pytest_reflex.drivers.common.limits import exhausted
 from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.histories import History
 from tests.verdict.sets import criteria, rule
 

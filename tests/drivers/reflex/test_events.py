@@ -9,9 +9,9 @@ import pytest
 
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.reflex.events import of_history
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import Level, Step
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage, history_of
 

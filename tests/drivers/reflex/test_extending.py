@@ -16,11 +16,11 @@ from pytest_reflex.drivers.reflex.recovering import CALLS
 from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import UsageError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage, history_of, story
 

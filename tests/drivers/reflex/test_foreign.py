@@ -15,9 +15,9 @@ from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.overview import find_run, read_run
 from pytest_reflex.drivers.reflex.setup import take_up
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage, history_of, issues, story
 
 pytestmark = pytest.mark.variants

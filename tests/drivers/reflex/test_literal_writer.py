@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage
 
 pytestmark = pytest.mark.variants

@@ -17,9 +17,9 @@ from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls
 from pytest_reflex.drivers.reflex.stable import stable_events
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage, critique_all, history_of
 from tests.slim import slim_python

@@ -11,9 +11,9 @@ import pytest
 from pytest_reflex.agents.offline import OfflineAgent
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.router import AgentRouter
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
 pytestmark = pytest.mark.variants

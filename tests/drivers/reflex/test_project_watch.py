@@ -12,10 +12,10 @@ import pytest
 from pytest_reflex.api import run_loop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.errors import PausedError, StateError
+from pytest_reflex.integrity import project
+from pytest_reflex.integrity.project import ProjectTree
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.seals import project
-from pytest_reflex.seals.project import ProjectTree
 from tests.drivers.reflex.stage import CRITERIA, Script, Stage, history_of, story
 
 RIGHT = "alpha beta gamma\n"

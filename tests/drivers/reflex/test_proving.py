@@ -12,13 +12,13 @@ import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.prove import MOST_BYTES, Proof
+from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof
 from pytest_reflex.drivers.reflex.prepared import Made, prove
 from pytest_reflex.drivers.reflex.stable import stable_events
+from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import Target
-from pytest_reflex.model.words import Level, Step
 from pytest_reflex.reports.history import event_line
 from pytest_reflex.reports.iteration import proof_lines
 from tests.criteria.writing import load

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_reflex.drivers.reflex.guard import Critique, Scope, scope_of
 from pytest_reflex.errors import Place
+from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Fix, Rule
-from pytest_reflex.model.words import Outcome
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import criteria, rule, target
 

@@ -12,9 +12,9 @@ import pytest
 from pytest_reflex.checks.registry import built_in, compile_all
 from pytest_reflex.drivers.common.judging_files import commands_in, files_of_commands
 from pytest_reflex.errors import PausedError, StateError, TamperedError
+from pytest_reflex.integrity.project import ProjectTree
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.seals.project import ProjectTree
 from tests.drivers.reflex.stage import CRITERIA, Script, Stage, history_of, story
 from tests.verdict.sets import criteria as criteria_of
 from tests.verdict.sets import rule
@@ -314,7 +314,7 @@ def test_the_state_of_the_project_is_in_the_first_event(tmp_path: Path) -> None:
 
 def _rewritten(path: Path) -> None:
     """Lower the threshold in a history, with every sum made anew."""
-    from pytest_reflex.store.lines import NO_LINE, digest_of, encode
+    from pytest_reflex.storage.lines import NO_LINE, digest_of, encode
 
     data, last = b"", NO_LINE
     for number, line in enumerate(path.read_bytes().splitlines(), 1):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.contracts.steps import blockers_left_out, read_issues
+from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.model.words import Step
 from tests.drivers.reflex.stage import PLAN, Script, Stage, issues
 
 pytestmark = pytest.mark.variants

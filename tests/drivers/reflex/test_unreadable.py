@@ -13,8 +13,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.errors import ArtifactError, CriteriaError, UnreadableError
-from pytest_reflex.seals.manifest import changes, take
-from pytest_reflex.store.journal import Journal
+from pytest_reflex.integrity.manifest import changes, take
+from pytest_reflex.storage.journal import Journal
 from tests.drivers.reflex.stage import Script, Stage, history_of
 from tests.faults.intercepted import Call
 from tests.faults.read_side import ReadSide

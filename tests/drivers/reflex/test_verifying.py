@@ -14,7 +14,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.overview import read_run
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.targets import Target
-from pytest_reflex.store.journal import read_journal
+from pytest_reflex.storage.journal import read_journal
 from tests.drivers.reflex.forged import Records, add, last_of, let_pass, passing, rewrite, stop
 from tests.drivers.reflex.stage import Script, Stage, history_of, story
 

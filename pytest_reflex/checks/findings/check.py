@@ -1,0 +1,306 @@
+"""Checks of type `findings`: another tool is run, and what it reports is counted."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
+from pytest_reflex.checks.command_run import (
+    TIMEOUT,
+    check_command,
+    in_words,
+    remarks,
+    run_command,
+    shell_problems,
+    stopped,
+    written_by,
+)
+from pytest_reflex.checks.finding import MOST_FINDINGS
+from pytest_reflex.checks.findings.parameters import KINDS
+from pytest_reflex.checks.findings.report import ALL, Counted, Limits
+from pytest_reflex.checks.options import problems_of, settle
+from pytest_reflex.checks.output import last_lines
+from pytest_reflex.checks.reading import read_artifact
+from pytest_reflex.checks.reported.finding import (
+    NothingRunError,
+    Reader,
+    ToolFinding,
+    UnreadableError,
+)
+from pytest_reflex.checks.reported.forms import FORMS, TELLING, reader_of
+from pytest_reflex.checks.reported.slips import slip_in
+from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult, PlacedFinding
+from pytest_reflex.model.rules import CheckSpec, variable_name
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
+from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.run import Finished
+from pytest_reflex.process.spawn import SpawnError
+
+LONGEST = 10_000_000
+SHOWN = 5
+
+
+_NEEDED = ("command", "format")
+
+
+class FindingsCheck:
+    """Run a tool, read its report, and count what it found."""
+
+    name = "findings"
+    parameters = KINDS
+
+    def __init__(self) -> None:
+        self._environment: dict[str, str] | None = None
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield from _better_named(problems_of(spec, KINDS), spec)
+        yield from shell_problems(spec, spec.params)
+        if not any(variable_name(value) for value in spec.params.values()):
+            yield from _contradictions(spec, spec.params)
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        params, environment = settled(spec, variables), self._known_environment()
+        command = command_of(params["command"], params.get("shell", ""), environment)
+        most = params["max_findings"]
+        run = _Tool(
+            command=command,
+            environment=environment,
+            timeout=float(params["timeout"]),
+            read=_reader(params),
+            stream=params.get("stream", ""),
+            report=params.get("report", ""),
+            silent=params["silent"],
+            allow_empty=params["allow_empty"],
+            ran=tuple(params["ran"]),
+            limits=Limits(
+                most=most if isinstance(most, Mapping) else {ALL: most},
+                levels=params["levels"],
+                rules=params["rules"],
+            ),
+            install=params.get("install", ""),
+        )
+        return CompiledCheck(
+            spec,
+            run,
+            commands=(check_command(command, params, Decides.REPORT),),
+            writes=written_by(params),
+            describe=lambda: _in_words(spec.params),
+            preview=lambda rule, judge: _preview(params),
+        )
+
+    def _known_environment(self) -> dict[str, str]:
+        if self._environment is None:
+            self._environment = inherited()
+        return self._environment
+
+
+def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that count, defaults included; raises CriteriaError."""
+    params = settle(spec, KINDS, variables)
+    if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
+        raise CriteriaError(found)
+    defaults = {
+        "timeout": TIMEOUT,
+        "silent": params["format"] == "jsonl",
+        "allow_empty": False,
+        "ran": [0, 1],
+        "max_findings": 0,
+        "levels": {},
+        "rules": {},
+    }
+    place = {} if "report" in params else {"stream": "stdout"}
+    return {**defaults, **place, **params}
+
+
+def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
+
+
+def _in_words(params: Mapping[str, Any]) -> str:
+    told = f"`{in_words(params)}` reports as {plainly(params.get('format'))}"
+    return f"{told} at most {plainly(params.get('max_findings', 0))} findings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tool:
+    command: Command
+    environment: Mapping[str, str]
+    timeout: float
+    read: Reader
+    stream: str
+    report: str
+    silent: bool
+    allow_empty: bool
+    ran: tuple[int, ...]
+    limits: Limits
+    install: str
+
+    def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
+        path = Path(context.root, self.report) if self.report else None
+        before = _stamp(path)
+        try:
+            finished = run_command(
+                self.command, self.environment, self.timeout, artifact, context, LONGEST
+            )
+        except SpawnError as error:
+            return CheckResult(outcome=Outcome.ERROR, message=f"{error}{self._remedy()}")
+        try:
+            findings = self._findings(finished, path, before)
+        except (UnreadableError, ArtifactError) as error:
+            return CheckResult(
+                outcome=Outcome.ERROR,
+                message=str(error),
+                evidence=last_lines(finished),
+                notes=tuple(remarks(finished)),
+            )
+        here = [_seen_from(context.root, artifact, finding) for finding in findings]
+        return self._verdict(self.limits.counted(here), artifact)
+
+    def _findings(
+        self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
+    ) -> list[ToolFinding]:
+        if why := stopped(finished, self.command, self.timeout):
+            raise UnreadableError(why)
+        code = finished.returncode
+        if code is None or code not in self.ran:
+            told = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
+            remedy = self._remedy() if code == NOT_FOUND else ""
+            raise UnreadableError(f"{told} ({self.command.text}){remedy}")
+        data = self._written(finished, path, before)
+        findings = [] if self.silent and not data.strip() else self._read(data)
+        if code and not findings:
+            message = f"exit status {code}, but it reports nothing ({self.command.text})"
+            raise UnreadableError(message)
+        return findings
+
+    def _read(self, data: bytes) -> list[ToolFinding]:
+        try:
+            return self.read(data)
+        except NothingRunError:
+            if self.allow_empty:
+                return []
+            raise
+
+    def _written(
+        self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
+    ) -> bytes:
+        """Return the report, which this very run has written."""
+        if path is not None:
+            after = _stamp(path)
+            if after is None or after == before:
+                raise UnreadableError(f"it did not write its report {one_line(self.report, 120)}")
+            return read_artifact(path, name=self.report, limit=LONGEST).data
+        is_out = self.stream == "stdout"
+        total = finished.stdout_total if is_out else finished.stderr_total
+        if finished.stdout_truncated if is_out else finished.stderr_truncated:
+            raise UnreadableError(f"its report is too long: {total:,} bytes, {LONGEST:,} are read")
+        return finished.stdout if is_out else finished.stderr
+
+    def _verdict(self, counted: Counted, artifact: Artifact) -> CheckResult:
+        too_many = self.limits.exceeded(counted)
+        location = _location(counted, artifact)
+        told = [f"{level}: {finding}" for level, finding in counted.findings]
+        more = [f"... {len(told) - SHOWN} more"] if len(told) > SHOWN else []
+        message = counted.summary()
+        if too_many:
+            level, first = counted.findings[0]
+            at_location = location and (location.line, location.column) == (
+                first.line,
+                first.column,
+            )
+            message += f", {too_many}; {level}: {first.words if at_location else first}"
+        return CheckResult(
+            outcome=Outcome.FAIL if too_many else Outcome.PASS,
+            message=message,
+            evidence="\n".join([*told[:SHOWN], *more]),
+            location=location,
+            findings=_placed(counted, artifact) if too_many else (),
+            more_findings=max(len(counted.findings) - MOST_FINDINGS, 0) if too_many else 0,
+            notes=(f"{counted.ignored} more are ignored by the rule",) if counted.ignored else (),
+        )
+
+    def _remedy(self) -> str:
+        return f"; to install it: {one_line(self.install, 120)}" if self.install else ""
+
+
+def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFinding:
+    """Return the finding with the artifact's own name, or a path that no machine has alone."""
+    if not finding.file:
+        return finding
+    full = os.path.join(root, finding.file)
+    if not artifact.is_folder and os.path.realpath(full) == os.path.realpath(artifact.path):
+        return replace(finding, file=artifact.name)
+    relative = os.path.relpath(os.path.realpath(full), os.path.realpath(root))
+    return finding if relative.startswith(os.pardir) else replace(finding, file=relative)
+
+
+def _placed(counted: Counted, artifact: Artifact) -> tuple[PlacedFinding, ...]:
+    return tuple(
+        PlacedFinding(
+            message=f"{level}: {found.words}",
+            location=Place(found.file or artifact.name, found.line, found.column)
+            if found.file or found.line
+            else None,
+        )
+        for level, found in counted.findings[:MOST_FINDINGS]
+    )
+
+
+def _location(counted: Counted, artifact: Artifact) -> Place | None:
+    """Return the place of the first finding in the artifact itself, if there is one."""
+    here = (f for _, f in counted.findings if f.line and f.file == artifact.name)
+    first = next(here, None)
+    return Place(artifact.name, first.line, first.column) if first else None
+
+
+def _stamp(path: Path | None) -> tuple[int, ...] | None:
+    """Return what tells one writing of a file from the next; None where there is no such file."""
+    try:
+        status = os.stat(path) if path else None
+    except (OSError, ValueError):
+        return None
+    if status is None or not stat.S_ISREG(status.st_mode):
+        return None
+    return (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+def _reader(params: Mapping[str, Any]) -> Reader:
+    return reader_of(
+        params["format"], params.get("fields"), params.get("items"), params.get("first", 1)
+    )
+
+
+def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
+    """Yield the problems; one of a mapping is told of what is wrong in it."""
+    for problem in problems:
+        key = problem.path[0] if problem.path else ""
+        slip = None if problem.of_key else slip_in(key, spec.params.get(key))
+        yield replace(slip, place=problem.place) if slip else problem
+
+
+def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:
+    if "report" in params and "stream" in params:
+        message = "stream and report both say where the report is"
+        yield Problem(message=message, place=spec.place, path=("stream",))
+    if params.get("allow_empty") is True and params.get("format") in set(FORMS) - set(TELLING):
+        message = f"allow_empty goes with format {', '.join(TELLING)}, not {params['format']}"
+        yield Problem(message=message, place=spec.place, path=("allow_empty",))
+    if not all(key in params and KINDS[key].fits(params[key]) for key in _NEEDED):
+        return
+    try:
+        _reader(params)
+    except (TypeError, AttributeError):
+        return  # told already
+    except ValueError as error:
+        yield Problem(message=str(error), place=spec.place)

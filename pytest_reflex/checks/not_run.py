@@ -1,0 +1,43 @@
+"""A check that was not run on purpose: a command that an agent made and nobody allowed.
+
+The loop puts it in place of the command, so that the rule is reported as not measured, with
+the reason, and never as passed. A criteria file cannot use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_reflex.errors import Problem
+from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec
+from pytest_reflex.model.targets import CheckContext, CompiledCheck
+
+WITHHELD = "withheld"
+
+
+class WithheldCheck:
+    """`params` are the command and the reason why it was not run."""
+
+    name = WITHHELD
+    internal = True
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield Problem(
+            message="a criteria file has no withheld checks",
+            place=spec.place,
+            hint="they stand for commands that an agent made",
+        )
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        command, reason = one_line(str(spec.params["command"]), 120), spec.params["reason"]
+        result = CheckResult(outcome=Outcome.NOT_MEASURED, message=f"not run: {command} ({reason})")
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            return result
+
+        return CompiledCheck(spec, run)

@@ -1,0 +1,1 @@
+"""Checks of type `structure`: one file per kind."""

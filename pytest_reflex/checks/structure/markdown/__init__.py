@@ -1,0 +1,1 @@
+"""Kinds of structure checks that read Markdown."""

@@ -1,0 +1,96 @@
+"""Where a README says how to install what it is about, or leads to the pages that say more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from pytest_reflex.checks.code_examples import unfenced
+from pytest_reflex.checks.structure.markdown import model
+
+_COMMAND = re.compile(
+    r"""(?:^|[\s$;&|(])(?:
+    (?:python[\d.]*\s+-m\s+)?(?:pip[\d.]*|pipx|conda|mamba|micromamba|brew|apt|apt-get|dnf|yum|
+       zypper|apk|port|snap|choco|scoop|winget|gem|cargo|go|composer|flatpak|luarocks|opam|dotnet|
+       cpanm?|helm|asdf|mise|poetry|pdm|hatch|rye|pixi|npm|pnpm|yarn|bun|deno|vcpkg|mix|stack|cabal|
+       nix-env|uv|krew|code)\s+(?:\S+\s+){0,2}?(?:install|--install-extension|-i|i|add|get|require)\s
+    |(?:npx|uvx|bunx)\s+\S|(?:pnpm|yarn)\s+dlx\b|pipx\s+run\b|(?:docker|podman)\s+(?:pull|run)\b
+    |pacman\s+-S|make\s+install\b|(?:curl|wget|iwr|irm)\b[^\n]{0,200}?(?:install|\|\s*(?:ba|z)?sh\b)
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DECLARATION = re.compile(
+    r"""^[ \t]*\[[\w.-]*dependencies[\w.-]*\]|"(?:dev|peer)?dependencies"\s*:|<dependency>"""
+    r"""|<packagereference|^[ \t]*(?:implementation|testImplementation)[ \t(]+["']"""
+    r"""|^[ \t]*gem\s+["']|^[ \t]*(?:-[ \t]+)?uses:\s+\S+@|^[ \t]*-[ \t]+repo:\s+\S"""
+    r"""|\.package\(|^[ \t]*pod\s+["']|\{:\w+,\s*["'](?:~>|>=|==)"""
+    r"""|<script\s[^<>]{0,200}\bsrc=""",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How a project says that it needs a package, an action or a hook."""
+
+_SENTENCE = re.compile(
+    r"\binstall(?:ed|able|s|ing)?\b[^.!?]{0,60}\b(?:with|via|using|from|by|through|as|globally)\b"
+    r"|^(?:to |first,? |you can |please )*install\b"
+    r"|\bavailable (?:on|from|via|through|at|in) (?:the )?(?:pypi|npm|conda|homebrew|docker hub|"
+    r"crates\.io|rubygems|nuget|packagist|maven|marketplace|releases)\b"
+    r"|\b(?:pip|npm|cargo|brew|gem|go|apt|dnf) install\b|\bno (?:installation|setup|set-up)\b"
+    r"|\bnothing to install\b|\b(?:ships|comes|bundled|included) with\b",
+    re.IGNORECASE,
+)
+_PAGES = re.compile(
+    r"\b(?:documentation|docs?|manual|handbook|guides?|tutorials?|wiki|websites?|web site|homepage"
+    r"|home page|project page|readthedocs|rtfd|get(?:ting)? started|quick ?start|install\w*"
+    r"|(?:cli|api) reference"
+    r"|(?:more|further|full|detailed) (?:information|details)|learn more|en (?:latest|stable)"
+    r"|(?:github|gitlab|codeberg) (?:io|page)|pages dev)\b",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    r"https?://(?:docs\.(?:python\.org|github\.com|npmjs\.com|docker\.com|microsoft\.com)"
+    r"|developer\.mozilla\.org|nodejs\.org|learn\.microsoft\.com)",
+    re.IGNORECASE,
+)
+"""Documentation of languages and forges, which says nothing about what is built with them."""
+
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"']+")
+_BETWEEN_WORDS = re.compile(r"[/_.:?#=-]+")
+_WORDS_BESIDE = 2  # at most, where an address is all that a paragraph says
+
+
+def installing_lines(document: model.Markdown) -> Iterator[int]:
+    """Yield the lines that tell how to install: commands, declarations, sentences."""
+    for block in document.blocks:
+        if _COMMAND.search(block.text) or _DECLARATION.search(block.text):
+            yield block.line
+    for text, line in unfenced(document):
+        if _COMMAND.search(text):
+            yield line
+    for child, line in document.inline():
+        if child.type == "code_inline" and _COMMAND.search(f"{child.content} "):
+            yield line
+    for paragraph in document.paragraphs:
+        if _SENTENCE.search(paragraph.text):
+            yield paragraph.line
+
+
+def pages_lines(document: model.Markdown) -> Iterator[int]:
+    """Yield the lines of links and addresses that lead to documentation or a website."""
+    for link in document.links:
+        leads_out = not link.image and link.target[:1] not in ("", "#")
+        leads_out = leads_out and not _OF_OTHERS.match(link.target)
+        if leads_out and _PAGES.search(_said(link.text, link.target)):
+            yield link.line
+    for paragraph in document.paragraphs:
+        for address in _ADDRESS.findall(paragraph.text):
+            beside = _ADDRESS.sub("", paragraph.text)
+            alone = len(beside.split()) <= _WORDS_BESIDE
+            if not _OF_OTHERS.match(address) and (alone or _PAGES.search(_said(beside, address))):
+                yield paragraph.line
+
+
+def _said(text: str, target: str) -> str:
+    parts = urlsplit(target) if "://" in target else None
+    path = f"{parts.netloc}/{parts.path}" if parts else target
+    return f"{text} | {_BETWEEN_WORDS.sub(' ', path)}"

@@ -1,0 +1,119 @@
+"""``pytest-reflex criteria fix``: the fixes that rules carry, with no loop and no agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_reflex.cli.configured import configured
+from pytest_reflex.cli.one_artifact import Asked, open_target, target_options
+from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
+from pytest_reflex.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_reflex.checks.registry import Registry
+    from pytest_reflex.criteria.author.fixing import Fixed, Judge
+    from pytest_reflex.drivers.reflex.single import Alone
+    from pytest_reflex.model.artifact import Artifact
+    from pytest_reflex.model.results import Evaluation
+    from pytest_reflex.model.targets import Target
+
+
+@click.command(short_help="Apply the fixes that failing rules carry.")
+@target_options
+@click.option("--unsafe", is_flag=True, help="Apply fixes that are marked as unsafe too.")
+@click.option("--diff", "as_diff", is_flag=True, help="Print what would change; write nothing.")
+@json_option
+def fix(
+    asked: Asked,
+    unsafe: bool,
+    as_diff: bool,
+    as_json: bool,
+) -> int:
+    """Fix ARTIFACT (a file) in place by the safe fixes of the rules that fail.
+
+    It is judged again after each round, until no fix changes anything: a second run has nothing to
+    do. A fix that does not help, makes another rule block, or lowers the score is left out.
+    Whatever no fix touches stays byte for byte. Where ARTIFACT or the criteria are changed
+    meanwhile, nothing is written.
+
+    Exit status: 0 the gate is passed, 1 it is not, 4 bad criteria or usage.
+    """
+    from pytest_reflex.cli.alone import read_text_artifact, unchanged, write_back
+    from pytest_reflex.criteria.author.fixing import allow_unsafe, fix_all
+    from pytest_reflex.drivers.reflex.named_files import unusable
+    from pytest_reflex.drivers.reflex.single import Alone
+    from pytest_reflex.host import employ
+
+    settings, artifact = configured({}), asked.artifact
+    if not as_diff and (why := unusable(artifact, Path.cwd() / settings["loop.root"])):
+        raise UsageError(f"no result can be written to {artifact}: {why}")
+    host, target = open_target(asked, settings)
+    read = read_text_artifact(artifact)
+    employ(host, settings, ("offline",), judge="")
+    held_to = allow_unsafe(target.criteria) if unsafe else target.criteria
+    target = replace(target, criteria=held_to)
+    alone = Alone(artifact=read, criteria=held_to, level=target.level, hooks=host.hooks)
+    held = unchanged(read, held_to, meanwhile="fixed")
+    with held, _judge(target, host.registry) as judge:
+        done = fix_all(read.raw_text, judge, lambda text, ids: _mend(alone, text, ids))
+    written = not as_diff and done.text != read.raw_text
+    if written:
+        write_back(read, done.text, meanwhile="fixed")
+    status = ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
+    with verdict(status):
+        _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
+    return status
+
+
+def _mend(
+    alone: Alone, text: str, rule_ids: tuple[str, ...]
+) -> tuple[str, tuple[str, ...], Mapping[str, str]]:
+    """Take the step REFINE of a loop with the offline agent, which knows fixes and nothing else."""
+    from pytest_reflex.drivers.reflex.single import refine
+
+    issues = [{"rule_id": rule_id, "fix_instruction": "its fixes"} for rule_id in rule_ids]
+    data = replace(alone.artifact, data=text.encode())
+    done = refine(replace(alone, artifact=data), issues)
+    return done.text, done.fixed, done.not_fixed
+
+
+@contextmanager
+def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
+    """Yield a function that evaluates a text as if it were the artifact, which stays as it is."""
+    from pytest_reflex.checks.run import evaluate
+    from pytest_reflex.process.temporary import temporary_folder
+
+    with temporary_folder("reflex-fix-") as folder:
+        base = target.artifact.absolute().parent
+        # A file is known by where it lies, too: .github/workflows/ci.yml.
+        copy = Path(folder, "copy", base.parent.name, base.name, target.artifact.name)
+        copy.parent.mkdir(parents=True)
+        there = replace(target, artifact=copy, link_base=base)
+
+        def judge(text: str) -> Evaluation:
+            copy.write_bytes(text.encode())
+            return evaluate(there, registry)
+
+        yield judge
+
+
+def _tell(artifact: Artifact, done: Fixed, *, written: bool, as_diff: bool, as_json: bool) -> None:
+    from pytest_reflex.reports.fixing import fixing_document, fixing_text, unified
+
+    if as_json:
+        give_json(fixing_document(artifact, done, written))
+    elif as_diff:
+        say(fixing_text(artifact, done, written, colour=is_coloured(sys.stderr)))
+        give_artifact(unified(artifact.name, artifact.raw_text, done.text))
+    else:
+        give(fixing_text(artifact, done, written, colour=is_coloured(sys.stdout)))

@@ -1,0 +1,1 @@
+"""For authors of criteria: fixes, samples, proofs, schemas, new files."""

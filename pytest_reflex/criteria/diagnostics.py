@@ -1,0 +1,197 @@
+"""What is read as a value: mappings and lists with places, unquoted words, plain data, variables.
+
+Words mean what they mean in YAML 1.2, but numbers are exact or refused. `{var: name}` in a check
+becomes the variable's value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from pytest_reflex.criteria.faults import NOWHERE, Faults, Spot
+from pytest_reflex.criteria.wording import nearest, quoted
+from pytest_reflex.errors import UsageError
+from pytest_reflex.text import yaml_events
+from pytest_reflex.text.yaml_events import CONSTANTS, NUMBER_STARTS
+
+MAX_DEPTH = 64
+LONGEST_NUMBER = 100
+LARGEST_EXPONENT = 400
+
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+VAR = "var"
+
+
+class Table(dict[str, Any]):
+    """A mapping. `spot` is where it starts; `spots` says where keys and values stand.
+
+    It has an entry for each key, in their order: line and column of the key, then of the value. It
+    is empty where positions are not known (JSON).
+    """
+
+    __slots__ = ("spot", "spots")
+
+    def __init__(self, spot: Spot = NOWHERE) -> None:
+        self.spot = spot
+        self.spots: list[tuple[int, int, int, int]] = []
+
+    def at(self, key: str) -> Spot:
+        """Return where the value of `key` stands; the mapping's start if there is no such key."""
+        spot = self._entry(key)
+        return spot[2:] if spot else self.spot
+
+    def at_key(self, key: str) -> Spot:
+        """Return where `key` itself stands."""
+        spot = self._entry(key)
+        return spot[:2] if spot else self.spot
+
+    def _entry(self, key: str) -> tuple[int, int, int, int] | None:
+        return self.spots[list(self).index(key)] if key in self and self.spots else None
+
+
+class Items(list[Any]):
+    """A list. `spot` is where it starts; `spots` has a position for each item."""
+
+    __slots__ = ("spot", "spots")
+
+    def __init__(self, spot: Spot = NOWHERE) -> None:
+        self.spot = spot
+        self.spots: list[Spot] = []
+
+    def at(self, index: int) -> Spot:
+        return self.spots[index] if index < len(self.spots) else self.spot
+
+
+class Written(float):
+    """A decimal number that remembers how it was written, so that 0.1 is exactly 1/10."""
+
+    __slots__ = ("text",)
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Written:
+        number = cls(text)
+        number.text = text
+        return number
+
+    @property
+    def exact(self) -> Fraction:
+        return Fraction(self.text)
+
+
+def plain_value(text: str) -> Any:
+    """Return None, a bool, an int, a `Written` decimal, or the text itself.
+
+    Raises ValueError, its message a predicate, for numbers that cannot be used: NaN, infinity,
+    absurd lengths and exponents.
+    """
+    if text in CONSTANTS:
+        return CONSTANTS[text]
+    return number_or_text(text) if text[0] in NUMBER_STARTS else text
+
+
+class NotFiniteError(ValueError):
+    """A number that is none: infinite, or not a number."""
+
+
+def number_or_text(text: str) -> Any:
+    """Return the number that the text spells, else the text; raises ValueError as `plain_value`."""
+    number = yaml_events.number_or_text(text)
+    if isinstance(number, str):
+        return text
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"is a number of {len(text)} characters")
+    return number if isinstance(number, int) else _decimal(text, number)
+
+
+def _decimal(text: str, number: float) -> Written:
+    if text[-1].isalpha():
+        raise NotFiniteError("is not a finite number")
+    exponent = text.lower().partition("e")[2]
+    if not math.isfinite(number) or abs(int(exponent or 0)) > LARGEST_EXPONENT:
+        raise ValueError("is out of range")
+    return Written.of(text)
+
+
+def exact_number(value: int | float) -> Fraction:
+    """Return the exact value of a number that was read."""
+    return value.exact if isinstance(value, Written) else Fraction(str(value))
+
+
+def plain(value: Any, variable: Callable[[Table], Any] | None = None) -> Any:
+    """Return dicts, lists, texts, numbers, booleans and None; `variable` replaces `{var: name}`.
+
+    Nesting is bounded by the reader's depth limit and alias budget.
+    """
+    if isinstance(value, Table):
+        if variable and len(value) == 1 and isinstance(value.get(VAR), str):
+            return variable(value)
+        return {key: plain(item, variable) for key, item in value.items()}
+    if isinstance(value, Items):
+        return [plain(item, variable) for item in value]
+    return float(value) if isinstance(value, Written) else value
+
+
+def lookup(variables: Mapping[str, Any], faults: Faults, rule_id: str) -> Callable[[Table], Any]:
+    """Return what finds the value for a `{var: name}`; an unknown name is a problem."""
+
+    def find(node: Table) -> Any:
+        name = node[VAR]
+        if name not in variables:
+            known = nearest(name, variables) if variables else "declare it under vars"
+            faults.refuse(f"there is no variable {quoted(name)}", node.at(VAR), hint=known)
+        return variables.get(name)
+
+    return find
+
+
+def is_variable_name(text: str) -> bool:
+    """Return whether the text may name a variable; it becomes part of an environment variable."""
+    return bool(_NAME.fullmatch(text))
+
+
+def parse_variable(text: str) -> tuple[str, str]:
+    """Return name and text of `NAME=VALUE` as given on a command line; raises UsageError."""
+    name, equals, value = text.partition("=")
+    if not equals or not is_variable_name(name):
+        raise UsageError(
+            f"--var {quoted(text)} is not of the form NAME=VALUE",
+            hint="NAME is made of letters, digits and underscores",
+        )
+    return name, value
+
+
+def settle_variables(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the declared variables with the given ones in their places.
+
+    A text given for a variable that is declared as something else is read as YAML reads a word,
+    and must come out as the same kind. Raises UsageError, also for what is not declared.
+    """
+    settled = dict(declared)
+    for name, value in given.items():
+        if name not in declared:
+            known = nearest(name, declared) if declared else "declare it under vars"
+            raise UsageError(f"the criteria have no variable {quoted(name)}", hint=known)
+        settled[name] = _settled(name, declared[name], value)
+    return settled
+
+
+def _settled(name: str, declared: Any, value: Any) -> Any:
+    if not isinstance(value, str) or isinstance(declared, str):
+        return value
+    try:
+        typed = plain(plain_value(value))
+    except ValueError as error:
+        raise UsageError(f"the variable {name}: {value[:40]!r} {error}") from None
+    numbers = type(typed) in (int, float) and type(declared) in (int, float)
+    if declared is not None and not numbers and type(typed) is not type(declared):
+        message = f"the variable {name} is declared as {declared!r}, so {value[:40]!r} does not fit"
+        raise UsageError(message, hint="give a value of the same kind")
+    return typed

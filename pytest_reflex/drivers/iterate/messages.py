@@ -1,0 +1,233 @@
+"""The lines that a run of the iteration loop tells, as seed 004 has them: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_reflex.drivers.iterate.model import (
+    Bounds,
+    Cause,
+    GateResult,
+    Round,
+    State,
+    Status,
+)
+from pytest_reflex.model.plain import counted, one_line, readable
+from pytest_reflex.model.stop import ENDS, StopReason
+from pytest_reflex.verdict.formatting import lasted
+
+_SAID_AT_MOST = 200
+_REASON = 400
+_MOST_COMMITS = 10
+RESUME = "pytest-reflex iterate resume"
+
+
+def place_text(number: int, total: int) -> str:
+    """Return which iteration it is; `total` 0 is not an end: "Iteration 3/10", "Iteration 3"."""
+    return f"Iteration {number}/{total}" if total else f"Iteration {number}"
+
+
+def starting_text(procedure: str, bounds: Bounds) -> str:
+    limit = f"max {counted(bounds.max_iterations, 'iteration')}"
+    return f"Starting procedure: {procedure} ({limit if bounds.max_iterations else _ENDLESS})"
+
+
+_ENDLESS = "unlimited iterations"
+
+
+def unpassable(gate: str, why: str) -> str:
+    """Return what is reported at the start of a gate whose files an earlier sitting left
+    modified.
+    """
+    return f"Quality gate {gate} cannot pass: {why}; put back what it was, or begin with --fresh"
+
+
+def caps_text(bounds: Bounds) -> str:
+    """Return what ends a run without a limit on its own; empty where it has a limit."""
+    if bounds.max_iterations:
+        return ""
+    caps = [f"after {lasted(bounds.wall_time)} of wall time"] if bounds.wall_time else []
+    if bounds.stop_unchanged and bounds.unchanged:
+        rounds = counted(bounds.unchanged, "iteration")
+        caps.append(f"after {rounds} in a row without a change of the working tree")
+    if not caps:
+        return "No caps: it ends by failures, by its success signal, or by Ctrl-C"
+    return f"It also ends {' or '.join(caps)}; --no-caps lifts that"
+
+
+def resuming_text(state: State) -> str:
+    """Return from where a run goes on; `state.max_iterations` is the limit that holds now."""
+    limit = f"max {state.max_iterations}" if state.max_iterations else _ENDLESS
+    number = state.iteration + 1
+    return f"Resuming procedure: {state.procedure_name} from iteration {number} ({limit})"
+
+
+def previous_text(state: State) -> str:
+    done = counted(state.iteration, "iteration")
+    return f"Previous session: {done} completed in {lasted(sum(state.elapsed))}"
+
+
+def failure_text(round_: Round) -> str:
+    """Return why an iteration failed: "AI CLI failed (exit 1)"; empty where it did not.
+
+    `detail` says more than the cause: "exit 1" for an exit status. What gates found is reported
+    below.
+    """
+    cause, detail = round_.cause, round_.detail
+    if cause is None:
+        return ""
+    if cause is Cause.GATE:
+        return f"Quality gates failed: {', '.join(map(one_line, round_.failing))}"
+    if not detail or cause is Cause.EXIT or detail.startswith(cause.value):
+        return f"AI CLI failed ({detail or cause.value})"
+    return f"AI CLI failed ({cause.value}: {detail})"
+
+
+def failed_text(round_: Round, failures: int, threshold: int) -> str:
+    if round_.cause is Cause.GATE:
+        return failure_text(round_)
+    return f"{failure_text(round_)}, {_in_a_row(failures, threshold)}"
+
+
+def _in_a_row(failures: int, threshold: int) -> str:
+    return f"consecutive failures: {failures}/{threshold}"
+
+
+def gate_reasons(round_: Round, failures: int, threshold: int) -> str:
+    """Return what stands below the names of gates that failed: each reason, and the count."""
+    count = _in_a_row(failures, threshold) if round_.failed else ""
+    return "\n".join(filter(None, (*_reasons(round_), count)))
+
+
+def _reasons(round_: Round) -> list[str]:
+    missed = (one for one in round_.gates if one.gate.required and not one.passed)
+    return [one_line(f"{one.gate.name}: {one.summary}", _REASON) for one in missed]
+
+
+def progress_text(round_: Round) -> str:
+    """Return that gates fail still, which is not a failure, since they came nearer to a pass."""
+    return f"Quality gates not passed yet: {', '.join(round_.failing)} (better: {round_.progress})"
+
+
+def last_words(round_: Round) -> str:
+    """Return the last line of what a failed tool wrote; empty where it is told as the reason."""
+    if round_.cause in (Cause.PROMISED_FAILURE, Cause.GATE):
+        return ""
+    lines = readable(round_.output).strip().splitlines()
+    said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
+    return "" if said in round_.detail else said
+
+
+def partial_text(number: int, path: Path | None, problem: str) -> str:
+    """Return where the output of a tool is that did not come to its end."""
+    what = f"What the tool had written in iteration {number}"
+    return f"{what} is kept in {path}" if path else f"{what} could not be kept: {problem}"
+
+
+def answer_text(number: int, length: int, shown: int) -> str:
+    """Return what stands above the answer of a tool, the end of which is `shown`."""
+    cut = f", the last {shown:,}" if shown < length else ""
+    return f"The tool answered in iteration {number} ({length:,} characters{cut})"
+
+
+def spent_text(number: int, cost: str, spend: str) -> str:
+    """Return what an iteration cost, and the run so far."""
+    return f"Spent in iteration {number}: {cost}; in the run: {spend}"
+
+
+def outcome_text(round_: Round) -> str:
+    """Return what an iteration came to, for the message of its commit and for the next prompt."""
+    if round_.progress:
+        return f"made progress, and quality gates fail still: {', '.join(round_.failing)}"
+    return f"failed: {failure_text(round_)}" if round_.failed else "succeeded"
+
+
+def committed_text(number: int, commit: str, files: int) -> str:
+    undo = f"undo: git revert --no-edit {commit}"
+    return f"Committed iteration {number} as {commit}: {counted(files, 'file')} ({undo})"
+
+
+def undo_text(commits: Sequence[str]) -> str:
+    """Return how the commits of a sitting are undone, the last one first."""
+    shown = " ".join(reversed(commits[-_MOST_COMMITS:]))
+    last = f"last {_MOST_COMMITS} " if len(commits) > _MOST_COMMITS else ""
+    return f"To undo the {last}commits of this sitting: git revert --no-edit {shown}"
+
+
+def completed_text(round_: Round, total: int) -> str:
+    return f"{place_text(round_.number, total)} completed in {lasted(round_.seconds)}"
+
+
+def gate_text(result: GateResult) -> str:
+    """Return what a gate came to: "Quality gate lint: pass in 1.2s (exit 0)"."""
+    optional = "" if result.gate.required else ", not required"
+    told = f": {result.summary}" if result.summary else ""
+    name, seconds = result.gate.name, lasted(result.seconds)
+    return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){told}"
+
+
+def gate_outcome(result: GateResult) -> str:
+    """Return what a gate came to, for the next prompt: "failed (exit status 1: 2 tests fail)"."""
+    return _SAID[result.outcome] + (f" ({result.summary})" if result.summary else "")
+
+
+_SAID = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
+
+
+def unchanged_text(count: int, limit: int) -> str:
+    of_limit = f"/{limit}" if limit else ""
+    return f"The working tree is as it was before: unchanged iterations: {count}{of_limit}"
+
+
+def feedback_text(count: int) -> str:
+    return f"Feedback for the next iteration: {counted(count, 'message')}"
+
+
+def unheard_feedback_text(count: int) -> str:
+    return f"Feedback came too late for an iteration: {counted(count, 'message')}"
+
+
+def ended_text(
+    ending: StopReason, state: State, *, seconds: float, saved: bool, detail: str = ""
+) -> str:
+    """Return the last line of a run that began `seconds` ago.
+
+    `saved` says whether the state could be written; `detail` is the reason of who stopped it, or
+    what of the budget is used up.
+    """
+    name, total = state.procedure_name, lasted(seconds)
+    done = f"{counted(state.iteration, 'iteration')} completed, total: {total}"
+    resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
+    why = one_line(detail, _SAID_AT_MOST)
+    match ending:
+        case StopReason.LIMIT:
+            return f"Reached max iterations: {state.max_iterations} (total: {total})"
+        case StopReason.SUCCESS:
+            return f"Success signal in iteration {state.iteration} (total: {total})"
+        case StopReason.FAILURES:
+            failures = f"{state.consecutive_failures} consecutive failures"
+            if state.consecutive_failures == 1:
+                failures = "1 failure"
+            return f"Aborting after {failures} ({done})"
+        case StopReason.INTERRUPTED:
+            return f"Interrupted. {'State saved. ' if saved else ''}{resume}"
+        case StopReason.USER_STOP:
+            told = f"Stopped by the user{f': {why}' if why else ''} ({done})"
+        case StopReason.BUDGET_EXCEEDED:
+            told = f"The budget is used up: {detail} ({done})"
+            key = detail.partition(":")[0]
+            resume = f"{resume} --budget {key}=+N" if saved else resume
+        case StopReason.WALL_TIME:
+            told = f"Reached the wall time ({done})"
+        case StopReason.DENIED:
+            told = f"Stopped, since {one_line(detail, 3 * _SAID_AT_MOST)} ({done})"
+        case StopReason.UNCHANGED:
+            told = f"Stopping: the working tree does not change any more ({done})"
+        case StopReason.PERSON_NEEDED:
+            told = f"Stopped: the tool needs a person{f': {why}' if why else ''} ({done})"
+        case StopReason.RATE_LIMIT:
+            told = f"Paused: the tool ran into a limit: {why} ({done})"
+        case _:
+            told = f"Ended: {ENDS[ending].sentence} ({done})"
+    return f"{told}. {resume}" if state.status is Status.INTERRUPTED else told

@@ -1,0 +1,47 @@
+"""The evaluation that another program wrote (seed 001, EVALUATE) as one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_reflex.model.enums import Level, Outcome
+from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
+from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.verdict.score import gate, score_of
+
+Record = Mapping[str, Any]
+
+
+def evaluation_of(
+    criteria: Criteria, level: Level, found: Record, *, sha256: str, artifact: str
+) -> Evaluation:
+    """Return the evaluation in a run.json, with the score that follows from its verdicts."""
+    rows = tuple(_row(rule, found) for rule in criteria.active(level))
+    score, bar = score_of(rows), criteria.thresholds[level]
+    return Evaluation(
+        criteria=criteria.name,
+        version=criteria.version,
+        level=level,
+        threshold=bar,
+        artifact=artifact,
+        artifact_sha256=sha256,
+        results=rows,
+        score=score,
+        passed=gate(score, bar, rows),
+    )
+
+
+def _row(rule: Rule, found: Record) -> RuleResult:
+    """Return what became of a rule; one of which nothing is said was not measured."""
+    said = {row["id"]: row for row in found.get("rule_results") or ()}
+    bad = {row["id"]: row for key in ("failed", "warnings") for row in found.get(key) or ()}
+    row = said.get(rule.id, bad.get(rule.id))
+    if row is None:
+        outcome = Outcome.NOT_MEASURED if said else Outcome.PASS
+    else:
+        passed = row.get("verdict") == "pass" and rule.id not in bad
+        outcome = Outcome.PASS if passed else Outcome.FAIL
+    message = str((bad.get(rule.id) or {}).get("message") or (row or {}).get("details") or "")
+    check = CheckResult(outcome=outcome, message=message)
+    return RuleResult(rule=rule, checks=(check,), outcome=outcome)

@@ -1,0 +1,28 @@
+"""What a Reflex loop at work shows: its steps, the scores, the spend."""
+
+from __future__ import annotations
+
+from pytest_reflex.drivers.common.console import View
+from pytest_reflex.drivers.reflex.driver import ReflexLoop
+from pytest_reflex.reports.lines import Line
+from pytest_reflex.reports.run_lines import Running, loop_rows, started_line
+
+_IMMEDIATE = "offline"  # an agent that answers at once: nobody waits for it
+
+
+class LoopView(View):
+    """The view of a loop: what it knows of the run is its state."""
+
+    beat = 30.0
+    idle = "between two steps"
+
+    def __init__(self, loop: ReflexLoop) -> None:
+        self._loop = loop
+        self.resume = f"pytest-reflex loop resume {loop.files.alias}"
+
+    def rows(self, run: str) -> list[Line]:
+        return loop_rows(self._loop.state, run)
+
+    def started(self, running: Running) -> str:
+        asks = running.agent and running.agent != _IMMEDIATE
+        return started_line(running) if asks else ""
