@@ -21,7 +21,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Agent, Askable
 from pytest_reflex.model.targets import Target
 from pytest_reflex.settings import STEPS, Settings
-from pytest_reflex.settings.declared import place_of
+from pytest_reflex.settings.files import place_of
 
 if TYPE_CHECKING:
     from pytest_reflex.agents.command import CommandAgent

@@ -138,7 +138,7 @@ class Collection:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:
-            from pytest_reflex.session.unread import skipped_files
+            from pytest_reflex.session.collect import skipped_files
 
             self._unread(skipped_files(report, self._config))
 
@@ -154,7 +154,7 @@ class Collection:
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput[options.ENDED] = True  # the controller sees to it
             return
-        from pytest_reflex.session.unread import unreached_files
+        from pytest_reflex.session.collect import unreached_files
 
         self._unread(unreached_files(self._config))
         if runtime := self._config.stash.get(RUNTIME, None):

@@ -190,8 +190,7 @@ def test_a_run_has_one_owner(project: Project) -> None:
 
 
 def test_feedback_is_an_event(project: Project) -> None:
-    from pytest_reflex.drivers.common.control import Requests
-    from pytest_reflex.drivers.common.control_file import ControlFile
+    from pytest_reflex.drivers.common.control import ControlFile, Requests
 
     events = pytest_reflex.run_iterate("build", max_iterations=1, project=project.folder)
     next(events)

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.common.event_log import event_log
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent, Kind, event_log
 from tests.drivers.iterate.project import Project as Procedure
 from tests.drivers.pytest_loop.stage import Project as Session
 

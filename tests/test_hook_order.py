@@ -15,7 +15,7 @@ import pytest
 import pytest_reflex
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.pytest_loop.difference import document
+from pytest_reflex.drivers.pytest_loop.files import document
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.steps import Reply, StepRequest

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.budget import tokens_of
+from pytest_reflex.drivers.iterate.procedures import tokens_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import employ, open_host
 from pytest_reflex.model.enums import Outcome, Step

@@ -34,7 +34,7 @@ LEAVES = {
 TIDY = {
     "nothing": "pass",
     "what goes with the process": (
-        "from pytest_reflex.process.temporary import make_folder; make_folder('reflex-')"
+        "from pytest_reflex.process.guard import make_folder; make_folder('reflex-')"
     ),
     "a folder in time": "import tempfile; tempfile.TemporaryDirectory().cleanup()",
 }

@@ -1,4 +1,5 @@
-"""An AI tool as an agent: its command, the prompt in, the answer out, and what went wrong.
+"""An AI tool as an agent: its command, the prompt in, the answer out, and what it had written when
+it was cut off.
 
 Promises: no shell; the prompt arrives byte for byte; a fault is a Reply with `error`, never an
 exception; values of secret variables are kept nowhere. Limits: the tool may do what its own
@@ -17,27 +18,31 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.answers import STDOUT, Source
-from pytest_reflex.agents.denials import DENIED, MAY_EDIT, denied_text
 from pytest_reflex.agents.environment import (
     child_environment,
     expanded,
     literal_secrets,
     references,
 )
-from pytest_reflex.agents.limits import Mark
 from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
-from pytest_reflex.agents.patience import NO_WAIT, Patience, Pause, patiently, wait_or_cancel
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.retrying import RetryWatch
-from pytest_reflex.agents.stream import EDITS, EditWatch
+from pytest_reflex.agents.rate_limit import (
+    NO_WAIT,
+    Mark,
+    Patience,
+    Pause,
+    patiently,
+    wait_or_cancel,
+)
+from pytest_reflex.agents.stream import DENIED, EDITS, MAY_EDIT, EditWatch, RetryWatch, denied_text
 from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
-from pytest_reflex.process.followed import FollowedFile
+from pytest_reflex.process.child import FollowedFile
+from pytest_reflex.process.environment import hide, hide_ends, secrets
+from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
-from pytest_reflex.process.secrecy import hide, hide_ends, secrets
-from pytest_reflex.process.temporary import temporary_folder
 
 STEP = "PYTEST_REFLEX_STEP"
 RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
@@ -311,3 +316,24 @@ def _check_argument(data: bytes) -> None:
             f"the prompt has {len(data):,} bytes; an argument holds at most {MAX_ARGUMENT:,}",
             hint='prompt = "stdin" or "file" has no such limit',
         )
+
+
+def partial_output(reply: Reply) -> str:
+    """Return what a tool wrote that was stopped, killed or failed; empty where nothing is lost.
+
+    The notice of a limit is not work.
+    """
+    details = reply.details
+    if details.get(END) not in (TIMED_OUT, STOPPED, BAD_EXIT):
+        return ""
+    if details.get("limited"):
+        return ""
+    text = str(details.get(PARTIAL) or reply.text)
+    return text if text.strip() else ""
+
+
+def was_killed(reply: Reply) -> bool:
+    """Return whether a tool was ended from outside: by us, or by a signal."""
+    code = reply.details.get("exit")
+    by_signal = isinstance(code, int) and code < 0
+    return by_signal or reply.details.get(END) in (TIMED_OUT, STOPPED)

@@ -11,9 +11,8 @@ from typing import Any
 
 from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, Source, source
 from pytest_reflex.agents.command import OPTIONS, PLACE_NAMES, PLACES, CommandAgent
-from pytest_reflex.agents.limits import read_marks
-from pytest_reflex.agents.patience import Patience
 from pytest_reflex.agents.presets import preset, preset_names
+from pytest_reflex.agents.rate_limit import Patience, read_marks
 from pytest_reflex.errors import UsageError, did_you_mean, suggest
 
 __all__ = ["agent_from_table", "preset_names"]

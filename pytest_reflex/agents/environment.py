@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_reflex.errors import UsageError
-from pytest_reflex.process.secrecy import SHORTEST, is_secret_name, secrets
+from pytest_reflex.process.environment import SHORTEST, is_secret_name, secrets
 
 SAFE = (
     "PATH", "HOME", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL",

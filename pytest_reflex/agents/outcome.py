@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_reflex.agents.answers import Output, Source, breaks_off, number, values
-from pytest_reflex.agents.denials import denied_by
-from pytest_reflex.agents.limits import Mark, retry_after
-from pytest_reflex.agents.rate_limit import seconds_until_reset
-from pytest_reflex.agents.retrying import RetryWatch
+from pytest_reflex.agents.rate_limit import Mark, retry_after, seconds_until_reset
+from pytest_reflex.agents.stream import RetryWatch, denied_by
 from pytest_reflex.contracts.limits import (
     is_limit_notice,
     is_of_the_account,

@@ -1,13 +1,114 @@
-"""One small question to an agent: does it answer as a step needs it?"""
+"""AI tools before they work: which are installed, how a command would run, whether one answers."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from fractions import Fraction
 
+from pytest_reflex.agents.command import PLACES, CommandAgent
+from pytest_reflex.agents.environment import child_environment, literal_secrets
 from pytest_reflex.contracts.steps import ContractError, read_plan
+from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.enums import Level, Severity, Step
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
-from pytest_reflex.model.steps import Agent, Reply, StepRequest
+from pytest_reflex.model.single import CommandPreview
+from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
+from pytest_reflex.process.environment import hide
+from pytest_reflex.process.run import run
+
+SECONDS = 15.0
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A program: where it is (empty: not installed), its version, or why that is not known."""
+
+    program: str
+    path: str = ""
+    version: str = ""
+    problem: str = ""
+
+
+def look(programs: Iterable[str], seconds: float = SECONDS) -> list[Tool]:
+    """Return what is known of some programs, in their order; each gets `seconds` to answer."""
+    found = list(dict.fromkeys(programs))
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda program: _tool(program, seconds), found))
+
+
+def _tool(program: str, seconds: float) -> Tool:
+    path = shutil.which(program)
+    if path is None:
+        return Tool(program=program)
+    try:
+        finished = run(
+            [path, "--version"],
+            cwd=os.getcwd(),
+            env=child_environment(os.environ, ()),
+            timeout=seconds,
+            grace=0.5,
+            hard_cap=1_000_000,
+        )
+    except ReflexError as error:
+        return Tool(program=program, path=path, problem=str(error))
+    if finished.timed_out:
+        problem = f"{program} --version did not end within {seconds:g} s"
+        return Tool(program=program, path=path, problem=problem)
+    if finished.returncode != 0:
+        problem = f"{program} --version left with exit status {finished.returncode}"
+        return Tool(program=program, path=path, problem=problem)
+    lines = (finished.stdout or finished.stderr).decode("utf-8", "replace").strip().splitlines()
+    return Tool(program=program, path=path, version=one_line(lines[0], _SHOWN) if lines else "")
+
+
+ANSWER_FILE = "<a file for the answer>"
+_STANDS_FOR = {
+    "prompt": "<the prompt>",
+    "prompt_file": "<a file with the prompt>",
+    "answer_file": ANSWER_FILE,
+    "schema": "<the JSON Schema of the answer>",
+    "schema_file": "<a file with the JSON Schema of the answer>",
+}
+
+
+def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
+    """Return the command of an agent as it would be typed; one that is not a command by its
+    name.
+    """
+    if not isinstance(agent, CommandAgent):
+        return f"agent {agent.name}"
+    return command_of(agent, {}, may_edit=may_edit).typed
+
+
+def command_of(
+    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
+) -> CommandPreview:
+    """Return the command of an agent that is reported something in its environment.
+
+    A `$NAME` in the command stays a name.
+    """
+    places = {**_STANDS_FOR, "model": agent.model or ""}
+    hidden = literal_secrets(agent.words)
+    environment = {**child_environment(os.environ, agent.env), **told}
+    return CommandPreview(
+        argv=tuple(
+            hide(PLACES.sub(lambda match: places[match[1]], item), hidden)
+            for item in agent.command_for(may_edit=may_edit, contract=contract)
+        ),
+        cwd=os.getcwd(),
+        environment=tuple(sorted(environment)),
+        prompt_by=agent.prompt,
+        timeout=agent.timeout,
+        missing=agent.missing_program(),
+    )
+
 
 TASK = "Write the word yes. This is a test of the connection: a plan of three short steps will do."
 

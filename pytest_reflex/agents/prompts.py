@@ -19,11 +19,11 @@ from pytest_reflex.agents.findings import (
     as_json,
     cut,
     cut_in_the_middle,
+    findings_section,
     later_rules_text,
     rules_text,
     told_in_words,
 )
-from pytest_reflex.agents.folded_findings import findings_section
 from pytest_reflex.agents.instructions import (
     COMMANDS,
     NO_COMMANDS,

@@ -1,15 +1,32 @@
-"""When a limit ends, as the notice of a tool says it: pure.
+"""Rate limits of an AI tool: how one is recognised, when it ends, and waiting for that.
 
 Understood are seconds since 1970 (`|1753088400`), a span (`try again in 1h 5m`), a time of day with
 or without a day and a time zone (`resets Jul 12, 9pm (Europe/Paris)`), and ISO 8601.
+
+`limit` of an agent maps places to the values that mean one; a text between slashes is a pattern
+over a field that carries an error message. It is looked at only where the tool says that it failed.
+
+Promises: a wait ends at once when the run is ending; tries and waits are bounded; what was waited
+and what refused tries cost is in the answer. Limits: a wait is not durable: whoever resumes a run
+that ended in one begins the step anew, with nothing paid twice.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from threading import Event
+from typing import Any
 from zoneinfo import ZoneInfo
+
+from pytest_reflex.agents.answers import STRUCTURED, Output, Source, source, values
+from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.model.steps import Question, Reply
+from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 _JUST_PASSED = timedelta(minutes=10)  # a time that was named to the minute, asked about after it
 _LONGEST = timedelta(days=400)
@@ -130,3 +147,197 @@ def _zone(name: str | None) -> tzinfo | None:
         return UTC if name.upper() in ("UTC", "GMT") else ZoneInfo(name)
     except (ValueError, OSError, KeyError):  # no such zone, or no data of zones on this machine
         return None
+
+
+_MOST_SECONDS = 1e9
+_MOST_SEARCHED = 10_000
+_SEARCH_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place, and the values there that mean that a limit was reached."""
+
+    place: Source
+    wanted: tuple[int | str, ...]
+
+    def seen(self, output: Output) -> bool:
+        return any(
+            _is(found, wanted) for found in values(self.place, output) for wanted in self.wanted
+        )
+
+    def texts(self, output: Output) -> Iterator[str]:
+        """Yield the values at the place that are meant; of one with a group, what that holds."""
+        for found in values(self.place, output):
+            wanted = [one for one in self.wanted if _is(found, one)]
+            if wanted:
+                yield _part(str(found), wanted[0])
+
+
+def read_marks(value: Any, kinds: tuple[str, ...] = STRUCTURED) -> tuple[Mark, ...]:
+    """Read `limit` of an agent's table; raises ValueError with what it must be."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a table of places with values, not {value!r}")
+    return tuple(Mark(source(place, kinds), _wanted(found)) for place, found in value.items())
+
+
+def _wanted(value: Any) -> tuple[int | str, ...]:
+    found = value if isinstance(value, list) else [value]
+    for item in found:
+        if isinstance(item, bool) or not isinstance(item, int | str) or item == "":
+            raise ValueError(f"must have numbers or texts as values, not {item!r}")
+        if isinstance(item, str) and (pattern := _pattern(item)) is not None:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"has a pattern that is none: {item!r}: {error}") from None
+    if not found:
+        raise ValueError("needs at least one value for each place")
+    return tuple(found)
+
+
+def _is(found: Any, wanted: int | str) -> bool:
+    if isinstance(found, bool):
+        return False
+    if isinstance(wanted, str) and (pattern := _pattern(wanted)) is not None:
+        return isinstance(found, str) and _searched(pattern, found) is not None
+    return bool(found == wanted)
+
+
+def _part(found: str, wanted: int | str) -> str:
+    pattern = _pattern(wanted) if isinstance(wanted, str) else None
+    grouped = pattern and re.compile(pattern).groups
+    return (_searched(pattern, found, r"\1") if pattern and grouped else None) or found
+
+
+def _searched(pattern: str, text: str, template: str = "") -> str | None:
+    """Return what a pattern finds first, None for nothing, also where it takes too long."""
+    try:
+        found = compile_pattern(pattern).expanded(
+            text[:_MOST_SEARCHED], template, limit=1, seconds=_SEARCH_SECONDS
+        )
+    except SearchError:
+        return None
+    return found[0][2] if found else None
+
+
+def _pattern(wanted: str) -> str | None:
+    return wanted[1:-1] if len(wanted) > 2 and wanted[0] == wanted[-1] == "/" else None
+
+
+def retry_after(places: tuple[Source, ...], output: Output) -> float | None:
+    """Return how many seconds a tool asks to wait, None where it does not say."""
+    for place in places:
+        for found in values(place, output):
+            try:
+                seconds = float(found) if isinstance(found, int | float | str) else -1.0
+            except ValueError:
+                continue
+            if not isinstance(found, bool) and 0 <= seconds <= _MOST_SECONDS:
+                return seconds
+    return None
+
+
+# Returns whether the run is ending; a test has one that does not wait.
+Pause = Callable[[float, Event], bool]
+
+NO_WAIT = "no_wait"  # in the details: a limit that no time brings back, such as credit
+_SHOWN = 160
+_LISTEN = 1.0
+_LONG_WAIT = 1_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long to wait: `first` seconds, then twice as long each time, never above `longest`.
+
+    `tries` counts the first one too. A tool that says when its limit ends is waited for until then,
+    but not at all where that is longer than `longest_reset`: it would refuse again.
+    """
+
+    tries: int = 6
+    first: float = 30.0
+    longest: float = 900.0
+    longest_reset: float = 21_600.0
+
+    def wait(self, refusals: int, asked: float | None) -> float | None:
+        """Return the seconds to wait after some refusals (at least one), None to give up."""
+        if refusals >= self.tries:
+            return None
+        if asked is not None and asked > self.longest_reset:
+            return None
+        own = min(self.first * 2.0 ** (refusals - 1), self.longest)
+        if not asked:  # it did not say, or its limit should have ended
+            return own
+        return max(asked, 1.0)
+
+
+def patiently(
+    ask: Callable[[Question], Reply], question: Question, patience: Patience, pause: Pause
+) -> Reply:
+    """Ask until there is no limit in the way, the patience is used up, or the run is ending.
+
+    `Reply.details["limited"]` of what `ask` returns says that the tool was refused, `retry_after`
+    what it asks to wait. The answer has the tries before it in `details["refused"]`, each with its
+    price and the seconds waited after it; where the last one was refused too, it stays `limited`.
+    """
+    refused: list[dict[str, Any]] = []
+    while True:
+        reply = ask(question)
+        if not reply.details.get("limited") or question.cancel.is_set():
+            return _with(reply, refused)
+        tries = len(refused) + 1
+        asked = reply.details.get("retry_after")
+        seconds = None if reply.details.get(NO_WAIT) else patience.wait(tries, asked)
+        if seconds is None or _too_long(seconds, reply, refused, question):
+            return _with(replace(reply, error=_given_up(reply, tries)), refused)
+        why = one_line(reply.error, _SHOWN)
+        following = f"try {tries + 1} of {patience.tries}"
+        question.tell(f"{reply.agent}: {why}; waiting {_wait_text(seconds)}, then {following}")
+        if pause(seconds, question.cancel):
+            error = "the wait for a rate limit was ended because the run is ending"
+            return _with(replace(reply, error=error), refused)
+        price = {"seconds": reply.seconds, "usd": reply.usd, "tokens": reply.tokens}
+        refused.append({**price, "waited": seconds})
+
+
+def _wait_text(seconds: float) -> str:
+    """Return a wait as people read it: a long one has the time of day when it ends."""
+    if seconds < _LONG_WAIT:
+        return f"{seconds:g} s"
+    ends = datetime.now().astimezone() + timedelta(seconds=seconds)
+    return f"{round(seconds / 60)} min (until {ends:%H:%M})"
+
+
+def wait_or_cancel(seconds: float, cancel: Event) -> bool:
+    """Wait; return at once, and whether the run is ending, where it is."""
+    until = time.monotonic() + seconds
+    # In short waits: a signal that comes in the moment before one is heard after it.
+    while not cancel.is_set() and (left := until - time.monotonic()) > 0:
+        cancel.wait(min(left, _LISTEN))
+    return cancel.is_set()
+
+
+def _too_long(
+    seconds: float, reply: Reply, refused: list[dict[str, Any]], question: Question
+) -> bool:
+    """Return whether a wait goes beyond what is left of the budget in seconds."""
+    if question.seconds_left is None:
+        return False
+    spent = reply.seconds + sum(one["seconds"] + one["waited"] for one in refused)
+    return bool(spent + seconds >= question.seconds_left)
+
+
+def _given_up(reply: Reply, tries: int) -> str:
+    asked = reply.details.get("retry_after")
+    wanted = f"; it asks to wait {asked:g} s" if asked else ""
+    if reply.details.get(NO_WAIT):
+        wanted = "; no wait ends it"
+    many = counted(tries, "try", "tries")
+    return f"{reply.error} ({many}{wanted})"
+
+
+def _with(reply: Reply, refused: list[dict[str, Any]]) -> Reply:
+    if not refused:
+        return reply
+    return replace(reply, details={**reply.details, "refused": refused})

@@ -1,4 +1,8 @@
-"""The plugin that records a run: every answer is on the disk before the loop uses it.
+"""The plugin that records a run: every answer is on the disk before it is used, those of judges
+too.
+
+EVALUATE may run in a process of its own, which cannot write to the recording: both know the file.
+Promises: a call is in the file before its answer is used; only its owner may read it.
 
 Promises: the file is made by this run alone, readable by its owner only, and never replaced; each
 call is a durable line; values of secret variables stand as `$NAME`.
@@ -7,37 +11,89 @@ Limits: what an agent wrote of its own accord is kept as it came, as in the run'
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import pluggy
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.environment import literal_secrets, references
-from pytest_reflex.agents.overheard import Overheard
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.recording import (
-    Call,
-    Header,
-    Key,
-    iteration_of,
-    key_of,
-    parse_recording,
-)
+from pytest_reflex.agents.recording import Call, Header, Key, iteration_of, key_of, parse_recording
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.judged import JudgeWhen
-from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
+from pytest_reflex.model.judged import Case, JudgeWhen
+from pytest_reflex.model.steps import Agent, Askable, Question, Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.secrecy import hide, secrets
+from pytest_reflex.process.environment import hide, secrets
+from pytest_reflex.process.guard import make_folder, remove_folder
 from pytest_reflex.storage.journal import Journal
 from pytest_reflex.storage.lines import Content
+
+_FILE = "calls.jsonl"
+
+
+@dataclass(slots=True, eq=False)
+class Overheard:
+    """Hears an `AgentJudge`; close it in the end."""
+
+    _folder: Path | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def begin(self) -> None:
+        """Make the file's folder; called before the process that asks is started."""
+        if self._folder is None:
+            self._folder = make_folder("reflex-heard-")
+
+    def __call__(self, case: Case, question: Question, reply: Reply) -> None:
+        """Write one call; votes on different rules come from several threads."""
+        if self._folder is None:
+            return
+        wire = {
+            "prompt": question.prompt,
+            "text": reply.text,
+            "agent": reply.agent,
+            "error": reply.error,
+            "seconds": reply.seconds,
+            "usd": reply.usd,
+            "tokens": reply.tokens,
+            "details": dict(reply.details),
+        }
+        line = json.dumps(wire, default=str).encode() + b"\n"
+        with self._lock:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            descriptor = os.open(self._folder / _FILE, flags, 0o600)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+
+    def drain(self) -> Iterator[tuple[str, Reply]]:
+        """Yield the prompts and answers so far, each once; half a line was not used."""
+        path = self._folder and self._folder / _FILE
+        if path is None or not path.exists():
+            return
+        lines = path.read_bytes().split(b"\n")[:-1]
+        path.unlink()
+        for line in lines:
+            wire: dict[str, Any] = json.loads(line)
+            prompt = wire.pop("prompt")
+            yield prompt, Reply(**wire)
+
+    def close(self) -> None:
+        """Remove the file; closing twice is fine."""
+        if self._folder is not None:
+            remove_folder(self._folder)
+            self._folder = None
+
 
 PLACES = ("{alias}", "{run_id}")
 _around = pluggy.HookimplMarker("pytest")(wrapper=True)

@@ -1,17 +1,49 @@
-"""How often a tool changed each file, counted in the stream that it writes while it works.
+"""What an AI tool reports while it runs: lines of its stream, edits, retries, denied permissions.
 
 The form is that of Claude Code's `--output-format stream-json`: messages whose content has the uses
 of tools. A tool that writes no such stream is not monitored, which is not the same as no edits.
+
+Some clients try for minutes before they say that a key is wrong or a server is down. What a stream
+calls such a try is data (`retrying`), as is where its reason stands (`retry_reason`).
+
+A mark is a place with values, as of a limit, or a line of stderr. Words of an answer are none: a
+tool may say anything about permissions.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pytest_reflex.agents.lines import LineReader
+from pytest_reflex.agents.answers import Output, Source, values
+from pytest_reflex.agents.rate_limit import Mark
+from pytest_reflex.contracts.limits import may_be_limit_notice
+from pytest_reflex.model.plain import one_line
+
+
+class LineReader:
+    """Gives each whole line to `read`, without its newline; a longer one than `longest` is skipped.
+
+    `longest` is in bytes, and bounds what is kept of a line that has not ended.
+    """
+
+    def __init__(self, longest: int, read: Callable[[bytes], object]) -> None:
+        self._longest, self._read = longest, read
+        self._line, self._is_long = b"", False
+
+    def __call__(self, chunk: bytes) -> None:
+        """Take the next part of the stream."""
+        *lines, rest = (self._line + chunk).split(b"\n")
+        for line in lines:
+            if not self._is_long:
+                self._read(line)
+            self._is_long = False
+        self._is_long = self._is_long or len(rest) > self._longest
+        self._line = b"" if self._is_long else rest
+
 
 EDITS = "edits"  # in the details of an answer: times by path
 _EDITING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
@@ -61,3 +93,66 @@ def _edited(message: Any) -> Iterator[str]:
         given = item.get("input")
         if item.get("name") in _EDITING and isinstance(given, dict):
             yield from (given[key] for key in _PATHS if isinstance(given.get(key), str))
+
+
+_LONGEST_RETRY_LINE = 65_536  # bytes; no event of a try is as long
+_SHOWN = 200
+_LIMIT = re.compile(r"(?:429|529)\b")
+_DIGITS = str.maketrans("0123456789", "0000000000")
+
+
+class RetryWatch:
+    """Reads a stream line by line; each new reason goes to `tell`.
+
+    `reason` is the last one, empty where the tool did not try again or went on since then.
+    """
+
+    def __init__(
+        self, marks: tuple[Mark, ...], reasons: tuple[Source, ...], tell: Callable[[str], object]
+    ) -> None:
+        self._marks, self._reasons, self._tell = marks, reasons, tell
+        self._lines = LineReader(_LONGEST_RETRY_LINE, self._look)
+        self._told: set[str] = set()
+        self.reason = ""
+
+    def __call__(self, chunk: bytes) -> None:
+        """Take the next part of the stream."""
+        if self._marks:
+            self._lines(chunk)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the last reason is a limit: its status, or its words."""
+        return bool(_LIMIT.match(self.reason)) or may_be_limit_notice(self.reason)
+
+    def _look(self, line: bytes) -> None:
+        event = Output(line.decode("utf-8", "replace"))
+        if not event.events:
+            return
+        if not any(mark.seen(event) for mark in self._marks):
+            self.reason = ""
+            return
+        found = [str(value) for place in self._reasons for value in values(place, event) if value]
+        self.reason = one_line(" ".join(found) or "no reason given", _SHOWN)
+        kind = self.reason.translate(_DIGITS)  # "1/5", "2/5": the same reason
+        if kind not in self._told:
+            self._told.add(kind)
+            self._tell(f"the tool tries again by itself: {self.reason}")
+
+
+# In the details of an answer: the sentence about it, and whether the tool may change files.
+DENIED, MAY_EDIT = "denied", "may_edit"
+
+
+def denied_by(marks: tuple[Mark, ...], output: Output) -> str:
+    """Return what a tool was not allowed to do, each thing once; empty where that was nothing."""
+    found = [one_line(text, _SHOWN) for mark in marks for text in mark.texts(output)]
+    return one_line(", ".join(dict.fromkeys(found)), 2 * _SHOWN)
+
+
+def denied_text(name: str, what: str, *, may_edit: bool) -> str:
+    """Return what to tell of it: who, what, and which setting decides; empty for nothing."""
+    if not what:
+        return ""
+    key = "edit_options" if may_edit else "answer_options"
+    return f"{name} was not allowed: {what} (what it may do: {key} in agents.{name})"

@@ -22,9 +22,9 @@ from pytest_reflex.agents.environment import child_environment, references
 from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.model.judged import Case, Judge, JudgeAround, Ruling, Vote
-from pytest_reflex.process.secrecy import hide, is_secret_name, own_secrets
+from pytest_reflex.process.environment import hide, is_secret_name, own_secrets
 from pytest_reflex.settings import Settings
-from pytest_reflex.storage.vote_folder import Stamps, VoteFolder, folder_of
+from pytest_reflex.storage.user_state import Stamps, VoteFolder, folder_of
 
 _MOST_READ = 1_000_000  # bytes of a file in a command; of a larger one, size and time count
 

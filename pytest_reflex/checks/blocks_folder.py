@@ -10,7 +10,7 @@ from threading import Lock
 
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.process.temporary import make_folder, remove_folder
+from pytest_reflex.process.guard import make_folder, remove_folder
 
 _FENCE = re.compile(rb"^[ \t>*+-]*(?:```|~~~)", re.MULTILINE)
 _WORD = re.compile(r"[a-z0-9]{1,16}")

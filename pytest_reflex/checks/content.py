@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pytest_reflex.checks.excerpt import Part, lines_at
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
-from pytest_reflex.checks.regions import MissingPart, parts_of
+from pytest_reflex.checks.regions import MissingPart, Part, lines_at, parts_of
 from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, over_files
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact

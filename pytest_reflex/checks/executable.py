@@ -6,22 +6,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_reflex.checks.command import Command, command_of
-from pytest_reflex.checks.command_run import (
+from pytest_reflex.checks.command import (
     ARTIFACT_VARIABLE,
     BLOCKS_VARIABLE,
     COMMAND_KINDS,
     TIMEOUT,
+    Command,
     check_command,
+    command_of,
     in_words,
+    last_lines,
+    last_said,
     remarks,
     run_command,
     shell_problems,
     stopped,
+    text_of,
     written_by,
 )
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
-from pytest_reflex.checks.output import last_lines, last_said, text_of
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome

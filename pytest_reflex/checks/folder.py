@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_reflex.errors import read_twice
-from pytest_reflex.model.left_out import LeftOut, Reason
+from pytest_reflex.model.artifact import LeftOut, Reason
 
 EXCLUDED_NAMES = frozenset(
     {

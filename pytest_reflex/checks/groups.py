@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.process.temporary import make_folder, remove_folder
+from pytest_reflex.process.guard import make_folder, remove_folder
 from pytest_reflex.storage.lock import HeldLock
 
 

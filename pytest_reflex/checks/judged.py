@@ -1,4 +1,5 @@
-"""Checks of type `judged`: an agent reads the artifact and votes, by a rubric.
+"""Checks of type `judged`: an LLM judge votes by a rubric, within a budget, and is asked no
+question twice.
 
 Promises: nobody is asked unless a judge was configured; nothing but votes that pass leads to a
 pass; asking ends when no further vote can change the outcome.
@@ -7,26 +8,135 @@ Limits: an agent may be wrong, or be talked round by what it reads; a program ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from threading import Event
+from functools import partial
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.finding import unread
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
-from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.artifact import Artifact, listed
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.judged import NAMING, Ballot, Case, Judge, Ruling, Vote
-from pytest_reflex.model.left_out import listed
+from pytest_reflex.model.judged import NAMING, Ballot, Case, Cast, Judge, JudgeAround, Ruling, Vote
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
+from pytest_reflex.model.run import Spend
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, plainly
-from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of
+from pytest_reflex.verdict.score import MOST_VOTES, majority, ruling_of
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+
+
+class Purse(JudgeAround):
+    """Asks a judge as long as no part of `left` (calls, usd, tokens, seconds) is used up.
+
+    A vote that could not be paid for is void. What the last vote costs is known afterwards only:
+    it may go beyond what was left. Votes may come from several threads.
+    """
+
+    def __init__(self, judge: Judge, left: Mapping[str, float]) -> None:
+        super().__init__(judge)
+        self._left = left
+        self._spent = Spend()
+        self._lock = Lock()
+
+    def vote(self, case: Case) -> Vote:
+        """Return the judge's vote, or a void one that says which part of the budget is used up."""
+        with self._lock:
+            if part := self._used_up():
+                told = f"it was not asked: the budget is used up ({part})"
+                return Vote(ruling=Ruling.VOID, agent=self.name, error=told)
+            # Taken before the answer is there: another thread may ask at the same time.
+            self._spent = self._spent.plus(_ONE_CALL)
+        vote = self._judge.vote(case)
+        with self._lock:
+            cost = vote.cost or _NOTHING
+            self._spent = self._spent.plus({**cost, "calls": cost["calls"] - 1})
+        return vote
+
+    def _used_up(self) -> str:
+        spent = self._spent
+        used = {
+            "calls": spent.calls,
+            "usd": spent.usd,
+            "tokens": spent.tokens,
+            "seconds": spent.seconds,
+        }
+        return next((part for part, left in self._left.items() if used[part] >= left), "")
+
+
+_ONE_CALL = {"calls": 1, "seconds": 0.0, "usd": 0, "tokens": 0}
+_NOTHING = {"calls": 0, "seconds": 0.0, "usd": 0, "tokens": 0}
+
+
+NOT_RECORDED = "this vote is not recorded, and no agent was asked for it"
+
+
+class Remembered(JudgeAround):
+    """Gives the votes that it knows, asks `judge` for others, and reports each of these to `heard`.
+
+    A void vote without a price is not reported: no agent was asked for it. Votes may come from
+    several threads, and so do reports. Without `asks` the judge is not asked: void votes that are
+    known stay void, and a vote that is not known is void. `asked` is told of the question before
+    each call of an agent.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        known: Iterable[Cast],
+        heard: Callable[[Cast], object],
+        *,
+        asked: Callable[[str], object] | None = None,
+        asks: bool = True,
+    ) -> None:
+        super().__init__(judge)
+        self._asks, self._asked = asks, asked
+        self._known: dict[str, list[Vote]] = {}
+        for cast in known:
+            if cast.is_of_use or not asks:
+                self._known.setdefault(cast.question, []).append(cast.vote)
+        self._heard = heard
+
+    def vote(self, case: Case) -> Vote:
+        """Return the vote that is known for a case, or that of the judge."""
+        question = self._question(case)
+        with suppress(LookupError):  # each once: two checks may ask the same
+            return self._known[question].pop(0)
+        if not self._asks:
+            return Vote(ruling=Ruling.VOID, agent=self.name, error=NOT_RECORDED)
+        if self._asked is not None:
+            case = replace(case, asked=partial(self._asked, question))
+        started = time.monotonic()
+        try:
+            vote = self._judge.vote(case)
+        except BaseException:  # an interruption: who was asked may want to be paid
+            self._tell(case, question, self._interrupted(time.monotonic() - started))
+            raise
+        self._tell(case, question, vote)
+        return vote
+
+    def _tell(self, case: Case, question: str, vote: Vote) -> None:
+        cast = Cast(rule_id=case.rule_id, number=case.number, question=question, vote=vote)
+        if cast.is_of_use or vote.cost is not None:
+            self._heard(cast)
+
+    def _interrupted(self, seconds: float) -> Vote:
+        cost = {"calls": 1, "seconds": seconds, "usd": None, "tokens": None}
+        return Vote(ruling=Ruling.VOID, agent=self.name, error="it was interrupted", cost=cost)
+
+    def _question(self, case: Case) -> str:
+        asked = [self.name, case.rule_id, case.number, self.prompt(case)]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
 
 NAME = "judged"
 NOBODY = f"an agent has to judge it and none is configured: {NAMING}"

@@ -1,7 +1,10 @@
-"""A check that was not run on purpose: a command that an agent made and nobody allowed.
+"""Checks that are not run here: those that need a whole pytest session, and commands that nobody
+approved.
 
 The loop puts it in place of the command, so that the rule is reported as not measured, with
 the reason, and never as passed. A criteria file cannot use it.
+
+By itself it is not measured. A criteria file cannot use it.
 """
 
 from __future__ import annotations
@@ -41,3 +44,30 @@ class WithheldCheck:
             return result
 
         return CompiledCheck(spec, run)
+
+
+SESSION = "session"
+
+
+class SessionCheck:
+    """`params` say which rule of which part of the session is meant."""
+
+    name = SESSION
+    internal = True
+
+    def problems(self, spec: CheckSpec) -> Iterable[Problem]:
+        yield Problem(
+            message="a criteria file has no session checks",
+            place=spec.place,
+            hint="they stand for tests and suites in a loop over a pytest session",
+        )
+
+    def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
+        result = CheckResult(
+            outcome=Outcome.NOT_MEASURED, message="only pytest --reflex-loop judges it"
+        )
+
+        def run(artifact: Artifact, context: CheckContext) -> CheckResult:
+            return result
+
+        return CompiledCheck(spec, run, describe=str)  # the rule says it all

@@ -29,8 +29,7 @@ from pytest_reflex.errors import (
     is_transient,
     read_twice,
 )
-from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.left_out import Reason
+from pytest_reflex.model.artifact import Artifact, Reason
 from pytest_reflex.model.rules import Criteria
 
 MEGABYTE = 1_000_000

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.any_of import AnyOfCheck
+from pytest_reflex.checks.composite import AnyOfCheck, only_when
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.errors import CriteriaError, Problem, UsageError, did_you_mean
 from pytest_reflex.model.enums import ACTIVE_LEVELS, Level
@@ -98,8 +98,7 @@ def register_built_ins(register: Callable[[CheckType], None]) -> None:
     from pytest_reflex.checks.executable import ExecutableCheck
     from pytest_reflex.checks.findings.check import FindingsCheck
     from pytest_reflex.checks.judged import JudgedCheck
-    from pytest_reflex.checks.not_run import WithheldCheck
-    from pytest_reflex.checks.session import SessionCheck
+    from pytest_reflex.checks.not_run import SessionCheck, WithheldCheck
 
     register(ContentCheck())
     register(ExecutableCheck())
@@ -160,8 +159,6 @@ def compile_rules(
             try:
                 check = registry.compile(spec, variables)
                 if rule.when:
-                    from pytest_reflex.checks.composite import only_when
-
                     check = replace(check, run=only_when(rule.when, check.run, variables, registry))
                 compiled[rule.id, index] = check
             except CriteriaError as error:

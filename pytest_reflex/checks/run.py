@@ -15,12 +15,10 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.guarded import guarded
-from pytest_reflex.checks.judged import with_judged
-from pytest_reflex.checks.purse import Purse
+from pytest_reflex.checks.composite import guarded
+from pytest_reflex.checks.judged import Purse, Remembered, with_judged
 from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
 from pytest_reflex.checks.registry import Key, Registry, compile_checks
-from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome, Severity
@@ -31,8 +29,8 @@ from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
 from pytest_reflex.process.deadline import Cancel
+from pytest_reflex.process.environment import hide, hide_ends, own_secrets
 from pytest_reflex.process.pool import Pool
-from pytest_reflex.process.secrecy import hide, hide_ends, own_secrets
 from pytest_reflex.verdict.score import judge
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import Any
 
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
-from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.artifact import Artifact, listed
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.left_out import listed
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 

@@ -1,4 +1,6 @@
-"""``pytest-reflex criteria list``, ``show``, ``explain``: they look and write nothing."""
+"""``pytest-reflex criteria list``, ``show``, ``explain``, ``normalize``, ``compile``: they read and
+write nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import parse_variables
-from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.options import configured, json_option, judge_option, parse_variables
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
-    from pytest_reflex.criteria.origins import Traced
+    from pytest_reflex.criteria.author.catalog import Traced
     from pytest_reflex.model.rules import Criteria, Rule
+
 
 variables_option = click.option(
     "--var", "variables", metavar="K=V", multiple=True, help="Set a variable."
@@ -46,7 +47,7 @@ def registry_here(judge: str | None = None) -> Registry:
 
 def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Traced:
     """Return the criteria that a name or a file means, with where everything was said."""
-    from pytest_reflex.criteria.origins import trace
+    from pytest_reflex.criteria.author.catalog import trace
 
     return trace(reference, registry=registry, variables=parse_variables(variables))
 
@@ -113,4 +114,59 @@ def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: b
         give_json(rule_json(found, rule, checks))
     else:
         give(rule_text(found, rule, checks))
+    return ExitCode.OK
+
+
+@click.command(short_help="Print the full rules, nothing inherited.")
+@named
+def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
+    """Print NAME|FILE as one file with every key of every rule: run.json's criteria and samples.
+
+    What is printed is a criteria file of the same meaning: YAML, or JSON with --json.
+    """
+    from pytest_reflex.criteria.author.yaml_writer import to_yaml
+
+    criteria = traced(reference, variables, registry_here()).criteria
+    document = criteria.to_json()
+    document.pop("switched_off", None)
+    for rule, written in zip(criteria.rules, document["rules"], strict=True):
+        if rule.samples:
+            written["samples"] = {
+                kind: [sample.to_plain() for sample in samples]
+                for kind, samples in rule.samples.items()
+            }
+    if as_json:
+        give_json(document)
+    else:
+        give(to_yaml(document))
+    return ExitCode.OK
+
+
+@click.command("compile", short_help="Show what will run, and run nothing.")
+@named
+@click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
+@judge_option
+def compile_(
+    reference: str,
+    variables: tuple[str, ...],
+    as_json: bool,
+    phase: str | None,
+    judge: str | None,
+) -> int:
+    """Show every check of NAME|FILE as it will run: engine, command line, folder, time-outs."""
+    from pytest_reflex.criteria.author.catalog import plan
+    from pytest_reflex.criteria.suite import default_level
+    from pytest_reflex.model.enums import Level
+    from pytest_reflex.reports.criteria import plan_text
+
+    if phase not in (None, "A", "B"):
+        raise UsageError(f"there is no phase {phase!r}", hint="A or B")
+    registry = registry_here(judge)
+    criteria = traced(reference, variables, registry).criteria
+    level = Level(phase) if phase else default_level(criteria)
+    found = plan(criteria, level, registry, Path.cwd())
+    if as_json:
+        give_json(found)
+    else:
+        give(plan_text(found))
     return ExitCode.OK

@@ -1,8 +1,9 @@
-"""``pytest-reflex criteria test``: rules against their own samples."""
+"""``pytest-reflex criteria lint``, ``test``, ``prove``: criteria files put to the test."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,86 @@ import click
 
 from pytest_reflex.cli.criteria_look import registry_here, rule_called, traced, variables_option
 from pytest_reflex.cli.options import json_option, judge_option
+from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, give_json, verdict
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.errors import CriteriaError, ExitCode, Place, UsageError, did_you_mean
+from pytest_reflex.model.plain import visible
 
 if TYPE_CHECKING:
+    from pytest_reflex.criteria.author.proof import Seed
+    from pytest_reflex.criteria.author.prove import RuleProof
     from pytest_reflex.criteria.author.samples import RuleTried
     from pytest_reflex.model.rules import Criteria, Rule
+
+
+@click.command(short_help="Say what is wrong with criteria files, and what is odd.")
+@click.argument("references", metavar="FILE...", nargs=-1, required=True)
+@click.option("--strict", is_flag=True, help="Exit with status 1 where there are warnings.")
+@click.option("--ignore", "ignored", metavar="NAME", multiple=True, help="Leave a warning out.")
+@json_option
+def lint(references: tuple[str, ...], strict: bool, ignored: tuple[str, ...], as_json: bool) -> int:
+    """Name all errors of each FILE, or its warnings where there are none.
+
+    What a file inherits is looked at for errors only.
+
+    Exit status: 4 with errors, else 0; with --strict 1 where there are warnings.
+    """
+    from pytest_reflex.criteria.linting.lint import lint as look
+    from pytest_reflex.criteria.linting.remark import WARNINGS
+    from pytest_reflex.reports.authoring import lint_text
+
+    for name in ignored:
+        if name not in WARNINGS:
+            hint = did_you_mean(name, WARNINGS)
+            raise UsageError(f"--ignore {name}: there is no such warning", hint=hint)
+    registry = registry_here()
+    files = dict.fromkeys(references)
+    remarks = [
+        remark
+        for reference in files
+        for remark in look(reference, registry)
+        if remark.code not in ignored
+    ]
+    errors = sum(remark.is_error for remark in remarks)
+    status = ExitCode.GATE_FAILED if strict and remarks else ExitCode.OK
+    status = ExitCode.USAGE if errors else status
+    with verdict(status):
+        if as_json:
+            give_json(
+                {
+                    "files": list(files),
+                    "errors": errors,
+                    "warnings": len(remarks) - errors,
+                    "remarks": [remark.to_json() for remark in remarks],
+                }
+            )
+        else:
+            give(lint_text(remarks, Sources().line, len(files)))
+    return status
+
+
+class Sources:
+    """The lines of criteria files, each file read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def line(self, place: Place) -> str:
+        """Return the line that a place is in; empty where it cannot be read."""
+        if place.path not in self._files:
+            self._files[place.path] = _lines(place.path)
+        lines = self._files[place.path]
+        return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+
+
+def _lines(path: str) -> list[str]:
+    from pytest_reflex.criteria.document import read_bytes
+
+    try:
+        text = read_bytes(Path(path), path).decode("utf-8-sig", "replace")
+    except CriteriaError:
+        return []
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 @click.command(short_help="Try rules on their good and bad samples.")
@@ -43,7 +118,7 @@ def test(
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
     from pytest_reflex.criteria.author.samples import BROKEN, MEANING, Verdict, try_samples
-    from pytest_reflex.reports.samples import samples_text
+    from pytest_reflex.reports.authoring import samples_text
 
     registry = registry_here(judge)
     criteria = traced(reference, variables, registry).criteria
@@ -93,3 +168,83 @@ def _chosen(criteria: Criteria, rule_ids: Sequence[str]) -> list[Rule]:
 
 def _listed(rules: Sequence[Rule]) -> str:
     return ", ".join(rule.id for rule in rules)
+
+
+_ALL = 10_000
+
+
+@click.command(short_help="Show that rules can fail.")
+@click.argument("reference", metavar="NAME|FILE")
+@click.argument("artifacts", metavar="[ARTIFACT]...", nargs=-1, type=ARTIFACT)
+@variables_option
+@click.option("--strict", is_flag=True, help="What is not proved fails too, for any reason.")
+@click.option("--run-commands", is_flag=True, help="Run checks that run commands, many times.")
+@json_option
+def prove(
+    reference: str,
+    artifacts: tuple[Path, ...],
+    variables: tuple[str, ...],
+    strict: bool,
+    run_commands: bool,
+    as_json: bool,
+) -> int:
+    """Try each rule of NAME|FILE on what it has to fail on.
+
+    That is an empty artifact, and good samples and ARTIFACTs that pass, with a region removed,
+    garbled or planted, in one file of a folder after the other and in all of them at once, or grown
+    far beyond their length; and bad samples. A rule that passes on the empty artifact is one of
+    absence. One that fails on nothing is vacuous.
+
+    Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
+    or usage.
+    """
+    from pytest_reflex.criteria.author.prove import Prover
+    from pytest_reflex.reports.authoring import proof_text
+
+    registry = registry_here()
+    criteria = traced(reference, variables, registry).criteria
+    prover = Prover(
+        criteria=criteria,
+        registry=registry,
+        root=Path.cwd(),
+        seeds=tuple(_seeds(artifacts)),
+        run_commands=run_commands,
+    )
+    proofs = list(prover.prove(criteria.rules))
+    fine = not any(_speaks_against(one, strict=strict) for one in proofs)
+    status = ExitCode.OK if fine else ExitCode.GATE_FAILED
+    with verdict(status):
+        if as_json:
+            rules = [one.to_json() for one in proofs]
+            give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
+        else:
+            # Whoever reads a pipe has no width.
+            give(proof_text(proofs) if sys.stdout.isatty() else proof_text(proofs, widest=_ALL))
+    return status
+
+
+def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
+    from pytest_reflex.criteria.author.prove import Proof
+
+    if strict:
+        return one.proof is not Proof.PROVED or bool(one.idle)
+    return one.proof in (Proof.VACUOUS, Proof.UNCLEAR)
+
+
+def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
+    """Yield the artifacts; raises ArtifactError for a file that is not text, or too much of it."""
+    from pytest_reflex.checks.reading import read_artifact
+    from pytest_reflex.criteria.author.proof import Seed
+    from pytest_reflex.criteria.author.prove import MOST_BYTES
+
+    for path in dict.fromkeys(artifacts):
+        artifact = read_artifact(path, limit=MOST_BYTES)
+        if artifact.files is not None:
+            texts = {f.name: f.data.decode("utf-8", "surrogateescape") for f in artifact.files}
+            yield Seed(visible(path.resolve().name), "", "", None, texts)
+            continue
+        text = artifact.raw_text
+        base = path.absolute().parent
+        # A file is known by where it lies, too: .github/workflows/ci.yml.
+        name = f"artifacts/{base.parent.name}/{base.name}/{path.name}".replace("//", "/")
+        yield Seed(visible(path.name), text, name, base)

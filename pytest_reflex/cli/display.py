@@ -1,15 +1,129 @@
-"""What a command that drives a run shows: lines on stderr, a live view, and its events."""
+"""What a command that drives a run shows: lines on stderr, a live view, events.
+
+Promises: every draw is one write; the cursor is never hidden, so that a kill leaves a usable
+terminal; nothing is drawn from the background; what cannot be drawn is left out and stops nothing.
+Limits: a terminal that breaks lines anew when it gets narrower may keep a line of an old draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
+from threading import Lock
+from types import FrameType
 
-from pytest_reflex.cli.streams import close_stdout, give, say
-from pytest_reflex.drivers.common.console import Progress
-from pytest_reflex.drivers.common.event_log import STDOUT, event_log
-from pytest_reflex.drivers.common.events import Listener
-from pytest_reflex.process.ticking import ticking
+from pytest_reflex.cli.streams import close_stdout, give, is_coloured, say
+from pytest_reflex.drivers.common.console import Progress, styled
+from pytest_reflex.drivers.common.events import STDOUT, Listener, event_log
+from pytest_reflex.process.deadline import ticking
+from pytest_reflex.reports.lines import Line
+
+FRAME = 0.2  # seconds between two draws
+_CLEAR, _UP = "\x1b[2K", "\x1b[1A"
+
+
+def can_be_live() -> bool:
+    """Return whether stderr is a terminal that takes such lines, and `rich` is installed."""
+    encoding = (getattr(sys.stderr, "encoding", "") or "").lower().replace("-", "")
+    return is_coloured(sys.stderr) and encoding == "utf8" and find_spec("rich") is not None
+
+
+class LiveView:
+    """`lines` gives what to draw; it is asked at every draw. One view at a time on a terminal."""
+
+    def __init__(self, lines: Callable[[], Sequence[Line]]) -> None:
+        from rich.console import Console
+
+        self._lines, self._descriptor = lines, sys.stderr.fileno()
+        self._console = Console(force_terminal=True, color_system="standard", legacy_windows=False)
+        self._height, self._pen = 0, Lock()
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Draw until the block is left, however it is left; the lines are gone then."""
+        sys.stderr.flush()
+        before = signal.signal(signal.SIGCONT, self._continued)
+        try:
+            self.draw()
+            yield
+        finally:
+            signal.signal(signal.SIGCONT, before)
+            with self._pen:
+                self._put("", redraw=False)
+
+    def say(self, text: str) -> None:
+        """Write whole lines above the view, from any thread."""
+        with self._pen:
+            self._put(f"{text}\n", redraw=True)
+
+    def draw(self) -> None:
+        """Draw the lines as they are now; a signal may ask for it in the middle of `say`."""
+        if self._pen.acquire(blocking=False):
+            try:
+                self._put("", redraw=True)
+            finally:
+                self._pen.release()
+
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        self._height = 0  # the shell has written where the lines were
+
+    def _put(self, text: str, *, redraw: bool) -> None:
+        if self._is_in_background():
+            self._height = 0
+            self._write(text)
+            return
+        drawn = self._drawn() if redraw else []
+        erased = "\r" + _CLEAR + (_UP + _CLEAR) * (self._height - 1) if self._height else ""
+        self._height = len(drawn)
+        self._write(erased + text + "\n".join(drawn))
+
+    def _drawn(self) -> list[str]:
+        width, height = self._size()
+        try:
+            return [self._rendered(line, width) for line in self._lines()[:height]]
+        except Exception:  # a view must not end a run
+            return []
+
+    def _rendered(self, line: Line, width: int) -> str:
+        from rich.text import Text
+
+        whole = Text.from_ansi(styled([line]), no_wrap=True)
+        whole.truncate(width, overflow="ellipsis")
+        with self._console.capture() as captured:
+            self._console.print(whole, width=width, soft_wrap=True, end="")
+        return captured.get()
+
+    def _size(self) -> tuple[int, int]:
+        """Return the room for the lines; a column stays free, because some terminals wrap there."""
+        columns, rows = 80, 24
+        with suppress(OSError):
+            columns, rows = os.get_terminal_size(self._descriptor)
+        told = os.environ.get("COLUMNS", "")
+        if told.isascii() and told.isdigit():
+            columns = min(columns or 80, int(told))
+        return max(columns - 1, 1), max(rows - 1, 1)
+
+    def _is_in_background(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._descriptor) != os.getpgrp()
+        except OSError:  # it is not our own terminal: nobody else's shell is there
+            return False
+
+    def _write(self, text: str) -> None:
+        view = memoryview(text.encode("utf-8", "backslashreplace"))
+        try:
+            while view:
+                try:
+                    view = view[os.write(self._descriptor, view) :]
+                except BlockingIOError:  # a program that shares the terminal made it so
+                    select.select([], [self._descriptor], [])
+        except OSError:
+            self._height = 0
 
 
 class Display:
@@ -21,7 +135,6 @@ class Display:
     @contextmanager
     def showing(self, progress: Progress, *, live: bool) -> Iterator[None]:
         """Show the progress until the block is left: live where wanted, else in plain lines."""
-        from pytest_reflex.cli.live import FRAME, LiveView, can_be_live
 
         if progress.say is None:
             yield

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.options import json_option
+from pytest_reflex.cli.options import hidden_in, json_option
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, ReflexError
 
@@ -55,8 +55,7 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
-    from pytest_reflex.cli.configured import hidden_in
-    from pytest_reflex.process.secrecy import hide
+    from pytest_reflex.process.environment import hide
     from pytest_reflex.session.switched_off import switched_off
     from pytest_reflex.settings import load
 
@@ -97,7 +96,7 @@ def _versions() -> dict[str, str]:
 
 def _configuration(settings: Settings) -> dict[str, Any]:
     from pytest_reflex.settings import Tier, global_path
-    from pytest_reflex.settings.listing import rows
+    from pytest_reflex.settings.resolve import rows
 
     personal = global_path()
     given = [row.to_json() for row in rows(settings) if row.origin.tier is not Tier.DEFAULT]
@@ -110,7 +109,7 @@ def _configuration(settings: Settings) -> dict[str, Any]:
 
 
 def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> None:
-    from pytest_reflex.drivers.reflex.own_orders import read_orders
+    from pytest_reflex.drivers.reflex.named_files import read_orders
 
     for step, name in settings["loop.prompts"].items():
         try:
@@ -221,9 +220,9 @@ def _probes(
 def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
     """Ask an agent for a plan, once, for a few seconds and without waiting for a limit."""
     from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.patience import Patience
     from pytest_reflex.agents.probe import ask_for_a_plan
-    from pytest_reflex.reports.refusal import refusal
+    from pytest_reflex.agents.rate_limit import Patience
+    from pytest_reflex.reports.run_lines import refusal
 
     say(f"Asking {agent.name} one question ...")
     if isinstance(agent, CommandAgent):
@@ -245,8 +244,8 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
 
 def _tools(settings: Settings) -> list[dict[str, Any]]:
     """Return the programs of all presets and of the configured agents."""
-    from pytest_reflex.agents.installed import look
     from pytest_reflex.agents.presets import preset, preset_names
+    from pytest_reflex.agents.probe import look
 
     programs = [preset(name)["command"][0] for name in preset_names()]
     programs += _programs(settings["agents"].values())
@@ -290,7 +289,7 @@ def _recovered(root: Path) -> list[str]:
 
 def _state(root: Path, problems: list[str]) -> dict[str, Any]:
     """Return whether runs can be kept in their folder, or in what is there of the way to it."""
-    from pytest_reflex.storage.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
+    from pytest_reflex.storage.files import is_remote, kind_of, nearest_folder, why_no_lock
 
     folder = nearest_folder(root)
     mode = os.W_OK | os.X_OK

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.decide import Act
 from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
-from pytest_reflex.drivers.reflex.preview import START, Outlook, requests_of
+from pytest_reflex.drivers.reflex.preview import (
+    START,
+    Outlook,
+    outlook,
+    outlook_of_new,
+    requests_of,
+)
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.host import Host
+from pytest_reflex.host import Host, open_host
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.single import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.model.targets import CompiledCheck
@@ -33,7 +39,6 @@ def show_new(
     host: Host, proposal: Any, settings: Settings, agents: Mapping[Step, str], *, as_json: bool
 ) -> int:
     """Show what a loop would do that is not begun."""
-    from pytest_reflex.drivers.reflex.preview import outlook_of_new
 
     project = Path.cwd()
     outlook = outlook_of_new(proposal, settings=settings, project=project, agents=agents)
@@ -52,7 +57,6 @@ def unfinished(root: Path, alias: str | None) -> Run:
 def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: bool) -> int:
     """Show what an interrupted loop would do; it is neither locked nor recovered."""
     from pytest_reflex.drivers.reflex.history import read_events, text_after
-    from pytest_reflex.drivers.reflex.preview import outlook
     from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
     from pytest_reflex.storage.journal import read_journal
 
@@ -76,12 +80,11 @@ def show_iteration(
 
     That is the one behind the state that was `found`, if there is one.
     """
-    from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
     from pytest_reflex.drivers.iterate.log import Log
+    from pytest_reflex.drivers.iterate.procedures import is_over, over_budget_text
     from pytest_reflex.drivers.iterate.prompt import prompt_sections
     from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.drivers.iterate.survey import gate_rows
-    from pytest_reflex.host import open_host
     from pytest_reflex.reports.dry_run import iteration_text
 
     host = open_host(settings["plugins"], Path.cwd())
@@ -111,7 +114,7 @@ def show_iteration(
 def _tool_text(agent: Any) -> str:
     """Return the command of a tool as it would be typed, and what keeps it from being run."""
     from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.preview import command_of
+    from pytest_reflex.agents.probe import command_of
     from pytest_reflex.drivers.iterate.setup import MissingTool
     from pytest_reflex.reports.dry_run import command_line
 
@@ -191,9 +194,9 @@ def _due(outlook: Outlook) -> str:
 
 def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> StepPreview:
     from pytest_reflex.agents.command import CommandAgent
-    from pytest_reflex.agents.preview import ANSWER_FILE
+    from pytest_reflex.agents.probe import ANSWER_FILE
     from pytest_reflex.agents.prompts import prompt_for, prompt_parts
-    from pytest_reflex.drivers.iterate.budget import tokens_of
+    from pytest_reflex.drivers.iterate.procedures import tokens_of
 
     agent, first = answering(host, request.step)
     is_command = isinstance(agent, CommandAgent)
@@ -215,7 +218,7 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
 
 def _command(agent: Any, request: StepRequest) -> CommandPreview:
     from pytest_reflex.agents.command import contract_of, told_environment
-    from pytest_reflex.agents.preview import command_of
+    from pytest_reflex.agents.probe import command_of
 
     may_edit, contract = request.files is not None, contract_of(request)
     return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
@@ -225,8 +228,8 @@ def _asked(
     host: Host, rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledCheck]
 ) -> Iterator[Asked]:
     """Yield what a judge is asked by checks, with the tokens of its prompts."""
-    from pytest_reflex.agents.judge_prompt import judge_sections
-    from pytest_reflex.drivers.iterate.budget import tokens_of
+    from pytest_reflex.agents.judge import judge_sections
+    from pytest_reflex.drivers.iterate.procedures import tokens_of
     from pytest_reflex.reports.dry_run import Asked
 
     count = partial(tokens_of, hooks=host.hooks)

@@ -73,7 +73,7 @@ def run(
     A terminal is asked for a task that is missing, and whether to resume a run that is not
     finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.
     """
-    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.flow import opening
 
     project = Path.cwd()
@@ -147,7 +147,7 @@ def _asked_task() -> str:
 def _resumes(project: Path, name: str) -> bool:
     """Ask whether to resume a run, which is shown; nobody is asked where there is no terminal."""
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
-    from pytest_reflex.reports.flow import where_lines
+    from pytest_reflex.reports.runs import where_lines
 
     if not sys.stdin.isatty():
         return False
@@ -160,9 +160,8 @@ def _resumes(project: Path, name: str) -> bool:
 def _drive(name: str, happening: Events, place: str | None) -> int:
     from pytest_reflex.cli.display import takes_stdout
     from pytest_reflex.cli.own_driver import follow
-    from pytest_reflex.drivers.flow.history import boundaries, branch_here
-    from pytest_reflex.drivers.flow.run_file import FlowRunFile
-    from pytest_reflex.reports.flow import final_lines, line_of
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile, boundaries, branch_here
+    from pytest_reflex.reports.runs import final_lines, line_of
 
     files = FlowRunFile(Path.cwd(), name)
     resume = f"pytest-reflex flow resume {name}"

@@ -1,22 +1,69 @@
-"""``pytest-reflex flow check``, ``status``, ``list`` and ``show``: they look and write nothing."""
+"""``pytest-reflex flow`` beside ``run`` and ``resume``: look at flows, start from one, stop one,
+give feedback.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.flow_manage import run_named
-from pytest_reflex.cli.options import json_option
-from pytest_reflex.cli.streams import give
-from pytest_reflex.cli.watching import list_text, pause_and_name, show, watch_option
-from pytest_reflex.errors import ExitCode
+from pytest_reflex.cli.options import json_option, now_option, reason_option, wait_option
+from pytest_reflex.cli.runs import list_text, pause_and_name, show, watch_option
+from pytest_reflex.cli.streams import give, say
+from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import counted
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record import Record
     from pytest_reflex.drivers.common.record_file import RunFile
+
+
+def run_named(name: str | None) -> RunFile:
+    """Return the run of a name, or the only one that is not finished; raises UsageError."""
+    from pytest_reflex.drivers.flow.opening import unfinished
+    from pytest_reflex.drivers.flow.run_file import FlowRunFile
+
+    if name is None:
+        waiting = unfinished(Path.cwd())
+        if len(waiting) != 1:
+            if not waiting:
+                raise UsageError("there is no run that has not ended", hint="flow run TASK")
+            hint = "name one of: " + ", ".join(waiting)
+            raise UsageError(f"{len(waiting)} runs are not finished", hint=hint)
+        name = waiting[0]
+    files = FlowRunFile(Path.cwd(), name)
+    files.found()
+    return files
+
+
+@click.command("stop", short_help="Ask a run to stop.")
+@click.argument("name", metavar="RUN", required=False)
+@reason_option
+@now_option
+@wait_option
+def stop(name: str | None, reason: str | None, now: bool, patience: float) -> int:
+    """Ask the process that drives RUN to stop before its next step."""
+    files = run_named(name)
+    ended = files.stop(reason or "", now=now, patience=patience)
+    give(f"{files.run} has ended." if ended else f"{files.run} was asked to stop.")
+    return ExitCode.LOCKED if patience and not ended else ExitCode.OK
+
+
+@click.command("feedback", short_help="Say what the next decision has to take into account.")
+@click.argument("text")
+@click.option("--run", "name", metavar="RUN", help="The run that is meant.")
+@wait_option
+def feedback(text: str, name: str | None, patience: float) -> int:
+    """Hand TEXT to the agent that is asked next."""
+    if not text.strip():
+        raise UsageError("the feedback is empty")
+    files = run_named(name)
+    taken = files.give_feedback(text, patience=patience)
+    give(f"Recorded; {files.run} has it." if taken else f"Recorded; {files.run} has it next.")
+    return ExitCode.OK
 
 
 @click.command("check", short_help="Say whether the flow can be run.")
@@ -47,8 +94,8 @@ def status(name: str | None, as_json: bool, watch: str | None) -> int:
 
     Without RUN it is the only one that is not finished, or the last one where all are.
     """
-    from pytest_reflex.drivers.flow.history import last_run
     from pytest_reflex.drivers.flow.opening import unfinished
+    from pytest_reflex.drivers.flow.run_file import last_run
 
     pause, name = pause_and_name(watch, name)
     if name is None and not unfinished(Path.cwd()):
@@ -65,9 +112,8 @@ def status(name: str | None, as_json: bool, watch: str | None) -> int:
 
 
 def _text(files: RunFile, row: Any, record: Record) -> str:
-    from pytest_reflex.drivers.flow.history import boundaries, shape
-    from pytest_reflex.reports.flow import commit_lines, tree_lines
-    from pytest_reflex.reports.runs import status_text
+    from pytest_reflex.drivers.flow.run_file import boundaries, shape
+    from pytest_reflex.reports.runs import commit_lines, status_text, tree_lines
 
     head = status_text(
         "Run",
@@ -93,7 +139,7 @@ def _text(files: RunFile, row: Any, record: Record) -> str:
 @json_option
 def list_(as_json: bool) -> int:
     """List the runs of flows in this folder."""
-    from pytest_reflex.drivers.flow.history import rows
+    from pytest_reflex.drivers.flow.run_file import rows
 
     return show(
         lambda: list(rows(Path.cwd())),
@@ -110,8 +156,8 @@ def list_(as_json: bool) -> int:
 @click.argument("name", metavar="RUN", required=False)
 def show_(name: str | None) -> int:
     """Draw RUN as a tree of its iterations, from its commits (or from its log without git)."""
-    from pytest_reflex.drivers.flow.history import boundaries, branch_here, drawn, last_run
-    from pytest_reflex.reports.flow import final_lines, run_lines
+    from pytest_reflex.drivers.flow.run_file import boundaries, branch_here, drawn, last_run
+    from pytest_reflex.reports.runs import final_lines, run_lines
 
     files = run_named(name or last_run(Path.cwd()))
     record = files.found()
@@ -119,3 +165,72 @@ def show_(name: str | None) -> int:
     last = final_lines(record, len(made), branch_here(Path.cwd()))
     give("\n".join([*run_lines(drawn(made, record)), *last]))
     return ExitCode.OK
+
+
+_COUNT = click.IntRange(min=1, max=10**6)
+
+
+@click.command("setup", short_help="Write a flow and its agent files.")
+@click.option("--from", "source", metavar="NAME", help="The flow to start from: red-to-green.")
+@click.option("--command", metavar="COMMAND", help="What measures: exit status 0 means passed.")
+@click.option(
+    "-n", "--max-iterations", type=_COUNT, metavar="N", help="Iterations of the outer loop."
+)
+@click.option("--inner-iterations", type=_COUNT, metavar="N", help="Iterations of the inner loop.")
+def setup(
+    source: str | None,
+    command: str | None,
+    max_iterations: int | None,
+    inner_iterations: int | None,
+) -> int:
+    """Write .ai-loop/flow.yaml, its JSON Schema, and agent files into .claude/agents.
+
+    A terminal is asked for what no option says. A file that is there is kept, and named.
+
+    Flows: red-to-green (an inner loop turns red tests green, the outer one measures again and
+    finishes), single-loop.
+    """
+    from pytest_reflex.drivers.flow.read import read_flow
+    from pytest_reflex.drivers.flow.setup import (
+        COMMAND,
+        DEFAULT,
+        FLOW_FILE,
+        Choices,
+        files_of,
+        has_inner,
+        templates,
+        write,
+    )
+
+    name = _asked(source, "Flow to start from", DEFAULT, click.Choice(list(templates())))
+    files_of(name, Choices())  # an unknown name is refused before more is asked
+    given: dict[str, Any] = {
+        "command": _asked(command, "Command that measures", COMMAND, str),
+        "max_iterations": _asked(max_iterations, "Iterations at most", 3, _COUNT),
+    }
+    if has_inner(name):
+        given["inner_iterations"] = _asked(inner_iterations, "Those of the inner loop", 5, _COUNT)
+    project = Path.cwd()
+    for path, is_new in write(project, files_of(name, Choices(**given))):
+        give(f"{'wrote' if is_new else 'kept '} {path}")
+    read_flow(project / FLOW_FILE, project)
+    if not _has_agent(project):
+        say("No agent is named yet: set `agent` in pytest-reflex.toml to one that may edit files")
+    say("Next: pytest-reflex flow run 'what is to be done'")
+    return ExitCode.OK
+
+
+def _asked(given: Any, question: str, default: Any, kind: Any) -> Any:
+    """Return what an option says; else ask a terminal; else the default."""
+    if given is not None:
+        return given
+    if not sys.stdin.isatty():
+        return default
+    return click.prompt(question, default=default, type=kind, err=True)
+
+
+def _has_agent(project: Path) -> bool:
+    from pytest_reflex.drivers.common.arguments import settings_of
+
+    settings = settings_of(project)
+    return settings["agent"] != "offline" or bool(settings["flow.agents"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_reflex.cli.options import agent_option, events_option
-from pytest_reflex.cli.streams import give, say
+from pytest_reflex.cli.streams import give, say, verdict
 from pytest_reflex.errors import ReflexError
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def start(
     Exit status: 0 proven, 1 too little is proven, 6 iterations or 8 budget used up, 13 the spec is
     too unclear, 14 a gate waits, 15 a circuit breaker has opened.
     """
-    from pytest_reflex.cli.goal_score import read_spec, text_in
+    from pytest_reflex.cli.goal_look import read_spec, text_in
     from pytest_reflex.drivers.common.arguments import settings_of
-    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.goal import continuing, opening
     from pytest_reflex.drivers.goal.model import Reversibility, Shape, Workflow
     from pytest_reflex.drivers.goal.plan import Choices
@@ -145,15 +145,15 @@ def _announced(goal: Goal, budget: float, people: People) -> Goal:
     """Say what begins; return the goal with what a person answers to the disclosure."""
     from dataclasses import replace
 
-    from pytest_reflex.drivers.goal import announce
-    from pytest_reflex.drivers.goal.rubric import score_spec
+    from pytest_reflex.drivers.goal import show
+    from pytest_reflex.drivers.goal.plan import score_spec
     from pytest_reflex.drivers.goal.show import checklist
     from pytest_reflex.drivers.goal.standing import Answer
 
     for line in checklist(goal):
         people.tell(line)
     people.tell(
-        announce.starting(
+        show.starting(
             score_spec(goal.state.spec),
             goal.shape,
             goal.workflow,
@@ -162,9 +162,9 @@ def _announced(goal: Goal, budget: float, people: People) -> Goal:
         )
     )
     if people.ask is None or not goal.has_gates:
-        people.tell(announce.DISCLOSURE)
+        people.tell(show.DISCLOSURE)
         return goal
-    answer = people.ask(announce.DISCLOSURE)
+    answer = people.ask(show.DISCLOSURE)
     confirmed = goal.is_confirmed or answer is Answer.ALL
     return replace(goal, deletes=answer in (Answer.YES, Answer.ALL), is_confirmed=confirmed)
 
@@ -178,7 +178,7 @@ def _people() -> People:
 
 def _asked(question: str) -> Answer:
     """Return what a person answers to a gate; without a word it is a yes."""
-    from pytest_reflex.drivers.goal.announce import answers_all
+    from pytest_reflex.drivers.goal.show import answers_all
     from pytest_reflex.drivers.goal.standing import Answer
 
     say(question)
@@ -211,7 +211,6 @@ def drive(run_file: RunFile, happening: Events, place: str | None) -> int:
 def _give_result(run_file: RunFile, place: str | None, status: int) -> None:
     """Print what a run came to, where events do not have the output."""
     from pytest_reflex.cli.display import takes_stdout
-    from pytest_reflex.cli.streams import verdict
     from pytest_reflex.drivers.goal.show import final_lines
     from pytest_reflex.drivers.goal.standing import Goal
 

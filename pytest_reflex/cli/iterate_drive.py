@@ -1,23 +1,33 @@
-"""``pytest-reflex iterate run`` and ``resume``: the verbs that drive a procedure to its end."""
+"""``pytest-reflex iterate run`` and ``resume``, and what they show between two lines of the log."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.iterate_names import procedure_argument
-from pytest_reflex.cli.iterate_options import driving_options, options_of, settings_of
-from pytest_reflex.cli.options import events_option
+from pytest_reflex.cli.iterate_options import (
+    driving_options,
+    options_of,
+    procedure_argument,
+    settings_of,
+)
+from pytest_reflex.cli.options import configured, events_option
 from pytest_reflex.cli.parsing import OwnOptions
 from pytest_reflex.cli.streams import say
+from pytest_reflex.drivers.common.console import Progress, View, styled
+from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.iterate.messages import RESUME, place_text, statistics_of
 from pytest_reflex.errors import StateError
 from pytest_reflex.process.signals import Interruptions
+from pytest_reflex.reports.lines import Line, plain
+from pytest_reflex.reports.run_lines import Running, bar
 from pytest_reflex.settings import Settings
+from pytest_reflex.verdict.formatting import lasted
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent, Listener
@@ -25,6 +35,74 @@ if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.opening import Options
     from pytest_reflex.drivers.iterate.sitting import Begin
     from pytest_reflex.drivers.iterate.work import Work
+
+
+_MARKS = 6
+
+
+class IterateView(View):
+    """The view of a run: the log reports which gates of an iteration are done, events the rest."""
+
+    beat = 60.0
+    idle = "between two iterations"
+
+    def __init__(self, procedure: str) -> None:
+        self._procedure = procedure
+        self.resume = f"{RESUME} {procedure}"
+        self._failures = self._number = self._total = 0
+        self._seconds: list[float] = []
+        self._tones: list[str] = []
+        self._acted: Mapping[str, object] = {}
+        self._gates: list[str] = []
+
+    def begins(self, event: DriverEvent) -> Mapping[str, str]:
+        if "max_iterations" not in event.fields:  # an agent is given time
+            return {}
+        self._total, self._gates = event.fields["max_iterations"], []
+        return {place_text(event.iteration, self._total): ""}
+
+    def gate_done(self, name: str) -> None:
+        """Learn that a gate of this iteration was tried."""
+        self._gates.append(name)
+
+    def hear(self, event: DriverEvent) -> None:
+        fields = event.fields
+        if event.kind is Kind.ACTED:
+            self._acted = fields
+        elif event.kind is Kind.ITERATION:
+            self._number, self._failures = event.iteration, fields["failures"]
+            good = self._acted["changed"] is not False and fields["outcome"] == "success"
+            self._seconds.append(float(str(self._acted["seconds"])))
+            failed = fields["outcome"] == "failure"
+            self._tones.append("bad" if failed else "good" if good else "mild")
+
+    def note(self) -> str:
+        return f" · gates done: {', '.join(self._gates)}" if self._gates else ""
+
+    def rows(self, run: str) -> list[Line]:
+        failed = f" · {self._failures} failed in a row" if self._failures else ""
+        return [
+            [(f"  {self._procedure} · run {run}", ""), (failed, "bad")],
+            [("  iterations ", ""), *self._trend()],
+        ]
+
+    def _trend(self) -> Line:
+        """Return a bar and the time of each of the last iterations, the mean, and what is to
+        come.
+        """
+        if not self._seconds:
+            return [("none yet", "")]
+        last = list(zip(self._seconds, self._tones, strict=True))[-_MARKS:]
+        longest = max(seconds for seconds, _ in last) or 1.0
+        line: Line = [("… ", "faint")] if len(self._seconds) > _MARKS else []
+        line += [(f"{bar(seconds / longest)} {lasted(seconds)} ", tone) for seconds, tone in last]
+        mean = statistics_of(self._seconds).mean
+        left = self._total - self._number
+        to_go = f", about {lasted(mean * left)} to go" if self._total and left > 0 else ""
+        return [*line, (f"mean {lasted(mean)}{to_go}", "faint")]
+
+    def goes_on(self, running: Sequence[Running]) -> str:
+        return ", ".join(f"{one.name} is at work since {lasted(one.seconds)}" for one in running)
 
 
 @click.command(cls=OwnOptions, short_help="Run a procedure, iteration after iteration.")
@@ -74,7 +152,7 @@ def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> in
     from pytest_reflex.drivers.iterate import opening
     from pytest_reflex.drivers.iterate.procedures import check_name
     from pytest_reflex.drivers.iterate.sitting import begin_again
-    from pytest_reflex.drivers.iterate.statefile import read_state
+    from pytest_reflex.drivers.iterate.state import read_state
 
     check_name(procedure, configured())
     found = read_state(_root(configured()), procedure)
@@ -114,7 +192,7 @@ def _show(procedure: str, options: Options, settings: Settings, found: State | N
 def _goes_on(procedure: str, root: Path) -> bool:
     """Return whether an interrupted run is to go on: asked on a terminal, elsewhere refused."""
     from pytest_reflex.drivers.iterate.opening import is_unfinished, unfinished
-    from pytest_reflex.drivers.iterate.statefile import is_driven, read_state
+    from pytest_reflex.drivers.iterate.state import is_driven, read_state
 
     try:
         found = read_state(root, procedure)
@@ -135,11 +213,8 @@ def _drive(
 ) -> int:
     """Drive the iterations, tell what happens on stderr, and return the exit status."""
     from pytest_reflex.cli.display import Display, warn
-    from pytest_reflex.drivers.common.console import Progress, styled
     from pytest_reflex.drivers.iterate import sitting
-    from pytest_reflex.drivers.iterate.log_record import Volume
-    from pytest_reflex.drivers.iterate.telling import IterateView
-    from pytest_reflex.reports.lines import plain
+    from pytest_reflex.drivers.iterate.logfile import Volume
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
     display, view = Display(), IterateView(work.procedure.name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.iterate_names import is_known, iterate_root, known, procedure_argument
+from pytest_reflex.cli.iterate_options import is_known, iterate_root, known, procedure_argument
 from pytest_reflex.cli.options import (
     json_option,
     now_option,
@@ -41,7 +41,7 @@ def stop(
     iteration is not counted. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes
     on.
     """
-    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.iterate import requesting
 
     root = iterate_root()
@@ -98,7 +98,7 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
 
     It joins the prompt, once. A run that was interrupted or aborted has it when it is resumed.
     """
-    from pytest_reflex.drivers.common.asking import check_text
+    from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.iterate import requesting
 
     root = iterate_root()
@@ -140,8 +140,8 @@ def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
 
     One that a process drives is refused (exit status 11); with --all it is named and left.
     """
-    from pytest_reflex.drivers.iterate.cleaning import kept_procedures, remove, what_is_lost
-    from pytest_reflex.drivers.iterate.statefile import is_driven
+    from pytest_reflex.drivers.iterate.catalog import kept_procedures, remove, what_is_lost
+    from pytest_reflex.drivers.iterate.state import is_driven
 
     root = iterate_root()
     if bool(procedure) == every:

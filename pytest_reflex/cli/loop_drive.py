@@ -1,32 +1,31 @@
-"""``pytest-reflex loop new`` and ``resume``: the verbs that drive a run to its end."""
+"""``pytest-reflex loop new`` and ``resume``, with their options for recordings."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from pytest_reflex.cli.aliases import alias_argument
-from pytest_reflex.cli.configured import configured
-from pytest_reflex.cli.criteria_option import (
-    chosen_criteria,
-    criteria_options,
-    parse_variables,
-)
+from pytest_reflex.agents.recorder import Recorder
+from pytest_reflex.agents.replay import ReplayRouter
 from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
-from pytest_reflex.cli.loop_tape import recorder_of, recording_options, tape_of, taped
 from pytest_reflex.cli.options import (
     agents_option,
+    alias_argument,
     budget_option,
+    chosen_criteria,
+    configured,
     confirm,
+    criteria_options,
     dry_run_option,
     events_option,
     judge_option,
     max_iterations_option,
+    parse_variables,
 )
 from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import say
@@ -40,6 +39,68 @@ from pytest_reflex.settings import Settings
 if TYPE_CHECKING:
     from pytest_reflex.drivers.reflex.overview import Run
     from pytest_reflex.host import Host
+
+
+class Tape(TypedDict):
+    """The recordings of a run, as `employ` takes them."""
+
+    replay: str | None
+    recorder: Recorder | None
+
+
+def recording_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `new` that make a recording or play one."""
+    for option in (
+        click.option("--replay", metavar="FILE", help="Answer all steps from a recording."),
+        click.option("--record", metavar="FILE", help="Record all calls of agents in a new file."),
+    ):
+        command = option(command)
+    return command
+
+
+def recorder_of(record: str, replay: str | None, agents: tuple[str, ...]) -> Recorder | None:
+    """Return what records a new run, if anything; raises UsageError for options at odds."""
+    if replay and agents:
+        raise UsageError("--replay answers all steps: leave --agent out")
+    return Recorder.planned(record, Path.cwd()) if record else None
+
+
+def tape_of(run: Run) -> Tape:
+    """Return what an interrupted run was played from and goes on being recorded by.
+
+    A recording that is gone is reported, and the run goes on without it.
+    """
+    setup = run.state.setup
+    tape = Tape(replay=setup.get("replay"), recorder=None)
+    if record := setup.get("record"):
+        recorder = Recorder(template=record, project=Path.cwd())
+        if warning := recorder.go_on(run.alias, run.state.run_id):
+            say(warning)
+        else:
+            tape["recorder"] = recorder
+    return tape
+
+
+@contextmanager
+def taped(host: Host) -> Iterator[None]:
+    """Close the recording in the end, and tell which calls of a replayed one were not used."""
+    plugins = [plugin for _, plugin in host.manager.list_name_plugin()]
+    try:
+        yield
+        for plugin in plugins:
+            if isinstance(plugin, ReplayRouter):
+                _tell_unused(plugin)
+    finally:
+        for plugin in plugins:
+            if isinstance(plugin, Recorder):
+                plugin.close()
+
+
+def _tell_unused(replay: ReplayRouter) -> None:
+    unused = replay.agent.unused()
+    if unused:
+        count = f"{len(unused)} recorded call{'s' if len(unused) > 1 else ''}"
+        say(f"replay: {count} not used, the first is {unused[0]}")
 
 
 def running_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,14 +7,19 @@ from typing import Any
 
 import click
 
-from pytest_reflex.cli.aliases import alias_argument, state_root
 from pytest_reflex.cli.loop_drive import (
     accept_changes_option,
     employed_again,
     running_options,
     watch,
 )
-from pytest_reflex.cli.options import budget_option, confirm, max_iterations_option
+from pytest_reflex.cli.options import (
+    alias_argument,
+    budget_option,
+    confirm,
+    max_iterations_option,
+    state_root,
+)
 from pytest_reflex.cli.streams import say
 
 

@@ -25,9 +25,8 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.stop import ENDS, RunStatus
 from pytest_reflex.reports import iteration
 from pytest_reflex.reports.lines import Line, lines_of
-from pytest_reflex.reports.refusal import refusal_of
-from pytest_reflex.reports.spending import not_held, unknown_of
-from pytest_reflex.storage.filesystem import lock_warning
+from pytest_reflex.reports.run_lines import not_held, refusal_of, unknown_of
+from pytest_reflex.storage.files import lock_warning
 
 _TOLD_ELSEWHERE = frozenset(("limited", "denied", INTERRUPTED))
 

@@ -1,4 +1,8 @@
-"""``evaluate --watch``: judges again each time that an artifact or the criteria were saved.
+"""``evaluate --watch``: evaluates again when a file is saved, and shows what changed.
+
+Promises: what is returned has stood still for `SETTLE` seconds and two looks; where a file is gone
+or empty that was not before, for `PATIENCE` looks: an editor may be about to put it back.
+Limits: a save that takes longer than that is seen twice.
 
 Promises: a verdict is shown of files that stood still while they were judged; what cannot be
 judged is reported and waited out. It ends by a signal only. What is not there at the start is for
@@ -9,22 +13,102 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import click
 
-from pytest_reflex.checks.saves import Look, look, next_save
+from pytest_reflex.checks.reading import Signature, files_below, signature
+from pytest_reflex.cli.runs import draw
 from pytest_reflex.cli.streams import flush, give, say, wrap_width
-from pytest_reflex.cli.watching import draw
-from pytest_reflex.errors import ReflexError
+from pytest_reflex.errors import ArtifactError, ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.reports.changed import LABEL, changed_line
 from pytest_reflex.reports.json_report import report_document
 from pytest_reflex.reports.lines import broken, lines_of, plain
+
+IDLE = 0.25
+SETTLE = 0.1
+PATIENCE = 10
+_SHARE = 25  # of the time, one part at most is spent on looking
+
+Stamps = Mapping[Path, Signature]
+Look = Callable[[], Stamps]
+
+
+def look(paths: Iterable[Path], *, outside: bool = False) -> Stamps:
+    """Return the stamps of files, and of all files in folders; those of a missing file say so.
+
+    With `outside`, also of files to which links in a folder lead.
+    """
+    found: dict[Path, Signature] = {}
+    for path in paths:
+        files = [path]
+        if path.is_dir():
+            with suppress(ArtifactError):  # it changes at this moment, or cannot be read at all
+                files = files_below(path, path.name, outside=outside)
+        found |= {file: signature(file) for file in files}
+    return found
+
+
+def next_save(before: Stamps, look: Look, pause: Callable[[float], object] = time.sleep) -> Stamps:
+    """Return the stamps once they differ from `before` and stand still; waits without an end."""
+    while True:
+        started = time.perf_counter()
+        now = look()
+        if now == before:
+            pause(max(IDLE, _SHARE * (time.perf_counter() - started)))
+            continue
+        quiet = 0
+        while quiet < (PATIENCE if _is_doubtful(before, now) else 1):
+            pause(SETTLE)
+            again = look()
+            quiet = quiet + 1 if again == now else 0
+            now = again
+        if now != before:
+            return now
+
+
+def _is_doubtful(before: Stamps, now: Stamps) -> bool:
+    """Return whether a file that had a text has none now."""
+    return any(
+        size > 0 and now.get(path, _GONE)[2] <= 0 for path, (_, _, size, _) in before.items()
+    )
+
+
+_GONE: Signature = (0, 0, -1, 0)
+
+
+LABEL = "CHANGED     "
+
+
+def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> str:
+    """Return the line for people; a new rule that fails counts as regressed."""
+    old, new = dict(_rules(before)), dict(_rules(after))
+    fixed = [name for name, passed in new.items() if passed and old.get(name) is False]
+    regressed = [
+        name for name, passed in new.items() if passed is False and old.get(name) is not False
+    ]
+    pairs = (("fixed", fixed), ("regressed", regressed))
+    parts = [f"{word} {', '.join(n)}" for word, n in pairs if n]
+    return visible(LABEL + ("; ".join(parts) or "no rule"))
+
+
+def _rules(evaluations: Iterable[Evaluation]) -> Iterator[tuple[str, bool | None]]:
+    """Yield each rule with whether it passed, by artifact where there are several.
+
+    Of a rule that is not applicable that is None.
+    """
+    found = list(evaluations)
+    for one in found:
+        where = f" ({one.artifact})" if len(found) > 1 else ""
+        for row in one.results:
+            yield f"{row.rule.id}{where}", row.passed if row.applicable else None
+
 
 MOST_TRIES = 3
 """How often an artifact that changes meanwhile is evaluated; a check that changes it does so every

@@ -1,10 +1,12 @@
-"""Options that several verbs share, each made once: limits, agents, requests, and their forms."""
+"""Options and arguments that several verbs share, and the settings in force for them."""
 
 from __future__ import annotations
 
 import math
+import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +15,35 @@ from click.shell_completion import CompletionItem
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
 from pytest_reflex.model.plain import visible
+from pytest_reflex.settings import Settings
+
+
+def configured(flags: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings in force; a flag that is None was not given.
+
+    A key that nobody reads is reported on stderr, once in each command.
+    """
+    from pytest_reflex.settings import load
+
+    settings = load(Path.cwd(), flags)
+    context = click.get_current_context(silent=True)
+    told = context.meta.setdefault(__name__, set()) if context else set()
+    for problem in map(str, settings.unknown):
+        if problem not in told:
+            told.add(problem)
+            say(f"pytest-reflex: warning: {visible(problem)}")
+    return settings
+
+
+def hidden_in(settings: Settings) -> dict[str, str]:
+    """Return the secrets that commands of agents and gates name or hold, with what hides them."""
+    from pytest_reflex.agents.environment import secrets_of_tables
+
+    found: dict[str, str] = {}
+    for key in ("agents", "iterate.gates"):
+        found |= secrets_of_tables(os.environ, settings[key])
+    return found
+
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -197,3 +228,65 @@ def confirm(question: str, missing: str, done: str = "written") -> None:
             hint=f"add --yes; nothing was {done}",
         )
     click.confirm(question, abort=True, err=True)
+
+
+def state_root() -> Path:
+    """Return the folder of the loops' state, as it is configured here."""
+    root: str = configured({})["loop.root"]
+    return Path.cwd() / root
+
+
+def alias_argument(wanted: str = "") -> Callable[..., Any]:
+    """Return the argument; `wanted` names a test of `loops.survey` that a run has to pass."""
+    return click.argument("alias", required=False, shell_complete=completer(wanted))
+
+
+def completer(wanted: str = "") -> Completer:
+    """Return what completes an alias."""
+
+    def loops() -> Iterator[CompletionItem]:
+        from pytest_reflex.drivers.reflex import survey
+        from pytest_reflex.storage.folders import is_alias
+
+        test = getattr(survey, wanted) if wanted else lambda found: found.run is not None
+        for one in survey.survey(state_root()):
+            if is_alias(one.alias) and test(one):
+                yield CompletionItem(one.alias, help=one.status)
+
+    return completing(loops)
+
+
+def criteria_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what to hold an artifact to."""
+    for option in (
+        click.option("--var", "variables", metavar="K=V", multiple=True, help="Set a variable."),
+        click.option("--template", metavar="NAME|FILE", help="The same as --criteria."),
+        click.option(
+            "--criteria", metavar="NAME|FILE", help="A template's name or a criteria file."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_criteria(criteria: str | None, template: str | None, settings: Settings) -> str:
+    """Return what was named, else the setting; raises UsageError for nothing, "" or two."""
+    for flag, given in (("--criteria", criteria), ("--template", template)):
+        if given == "":
+            raise UsageError(f"{flag} names no criteria: it is empty", hint="is a variable unset?")
+    if template and criteria:
+        raise UsageError("--template and --criteria exclude each other", hint="name one of them")
+    chosen = template or criteria or settings["loop.template"]
+    if not chosen:
+        from pytest_reflex.criteria.templates import stock_names
+
+        hint = "--criteria FILE, or one of: " + ", ".join(stock_names())
+        raise UsageError("no criteria were named", hint=hint)
+    return str(chosen)
+
+
+def parse_variables(pairs: Iterable[str]) -> dict[str, Any]:
+    """Read K=V pairs; the criteria say of what kind each is."""
+    from pytest_reflex.criteria.diagnostics import parse_variable
+
+    return dict(parse_variable(pair) for pair in pairs)

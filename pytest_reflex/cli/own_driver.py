@@ -20,14 +20,13 @@ from pytest_reflex.cli.options import (
     wall_time_option,
 )
 from pytest_reflex.cli.root import run_group
+from pytest_reflex.cli.runs import pause_and_name, show, watch_option
 from pytest_reflex.cli.streams import give, say
-from pytest_reflex.cli.watching import pause_and_name, show, watch_option
 from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.common.catalog import RunRow
     from pytest_reflex.drivers.common.events import DriverEvent
-    from pytest_reflex.drivers.common.record import Record
+    from pytest_reflex.drivers.common.record import Record, RunRow
     from pytest_reflex.drivers.common.running import Events, StepDriver
     from pytest_reflex.process.signals import Interruptions
 

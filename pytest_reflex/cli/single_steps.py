@@ -1,23 +1,33 @@
-"""What one step hands to the next as JSON: read from a file or stdin, and held to the artifact."""
+"""``pytest-reflex critique`` and ``refine``: one step for one artifact, and results passed on as
+JSON.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from pytest_reflex.cli.streams import say
-from pytest_reflex.drivers.reflex.single import Alone
-from pytest_reflex.errors import UsageError
-from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.single import Issue
+import click
+
+from pytest_reflex.cli.one_artifact import Asked, at_level, open_alone, step_options, write_back
+from pytest_reflex.cli.options import configured
+from pytest_reflex.cli.parsing import GivenPath
+from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
+from pytest_reflex.drivers.reflex.single import Alone, criticise
+from pytest_reflex.drivers.reflex.single import refine as mend
+from pytest_reflex.errors import ExitCode, UsageError
+from pytest_reflex.model.results import Evaluation, evaluation_from_json
+from pytest_reflex.model.single import Critique, Issue, Refinement
 
 STDIN = "-"
 
 
 def read_object(source: str, flag: str) -> Mapping[str, Any]:
     """Return the JSON object in a file, or on stdin for ``-``; raises UsageError."""
-    from pytest_reflex.contracts.extract import ContractError, parse_json
+    from pytest_reflex.contracts.validate import ContractError, parse_json
 
     name = "standard input" if source == STDIN else source
     try:
@@ -41,7 +51,6 @@ def evaluation_for(alone: Alone, document: Mapping[str, Any]) -> Evaluation:
 
     Raises UsageError where there is none, or where the artifact has other bytes by now.
     """
-    from pytest_reflex.model.results import evaluation_from_json
 
     if "evaluations" in document:
         found = document["evaluations"]
@@ -96,3 +105,102 @@ def _check(schema: str, value: Any, flag: str) -> None:
 
     if found := problems(schema, value):
         raise UsageError(f"{flag}: {'; '.join(found)}", hint=f"see: pytest-reflex schema {schema}")
+
+
+@click.command(short_help="Say what to change in an artifact, as issues.")
+@step_options
+@click.option(
+    "--evaluation", metavar="FILE|-", help="What `evaluate --json` printed (default: evaluate)."
+)
+def critique(
+    asked: Asked,
+    evaluation: str | None,
+    as_json: bool,
+) -> int:
+    """Say what to change in ARTIFACT (a file), as at most 5 issues; nothing is changed.
+
+    An evaluation of other bytes than the artifact has now is refused.
+
+    Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no critique.
+    """
+    from pytest_reflex.reports.single import critique_document, critique_text
+
+    alone, evaluate = open_alone(asked)
+    if evaluation:
+        judged = evaluation_for(alone, read_object(evaluation, "--evaluation"))
+    else:
+        judged = evaluate()
+    alone = at_level(alone, judged)
+    found = criticise(alone, judged)
+    if as_json:
+        give_json(critique_document(alone.artifact, judged, found))
+    else:
+        give(critique_text(found, colour=is_coloured(sys.stdout)))
+    return ExitCode.OK
+
+
+@click.command(short_help="Fix an artifact: safe fixes, then the agent for what remains.")
+@step_options
+@click.option(
+    "--issues",
+    metavar="FILE|-",
+    help="What `critique --json` printed (default: evaluate and criticise).",
+)
+@click.option("--output", type=GivenPath(), help="Write the result to this file.")
+@click.option("--in-place", is_flag=True, help="Write the result over the artifact.")
+def refine(
+    asked: Asked,
+    issues: str | None,
+    output: Path | None,
+    in_place: bool,
+    as_json: bool,
+) -> int:
+    """Fix ARTIFACT (a file) and print it, or write it where --output or --in-place says.
+
+    Safe fixes of the criticised rules are applied first; the agent is asked for what remains. The
+    result is not judged: evaluate it.
+
+    Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no artifact.
+    """
+    from pytest_reflex.drivers.reflex.named_files import unusable
+
+    if in_place and output:
+        raise UsageError("--in-place and --output exclude each other", hint="name one of them")
+    target = asked.artifact if in_place else output
+    if target and (why := unusable(target, Path.cwd() / configured({})["loop.root"])):
+        raise UsageError(f"no result can be written to {target}: {why}")
+    alone, evaluate = open_alone(asked)
+    if issues:
+        critique = Critique(issues=issues_for(alone, read_object(issues, "--issues")))
+    else:
+        judged = evaluate()
+        alone = at_level(alone, judged)
+        critique = criticise(alone, judged)
+    done = mend(alone, critique.issues)
+    done = replace(done, costs=critique.costs + done.costs)
+    _deliver(alone, done, target, as_json=as_json)
+    return ExitCode.OK
+
+
+def _deliver(alone: Alone, done: Refinement, target: Path | None, *, as_json: bool) -> None:
+    """Write or print the text, and say what was done to it."""
+    from pytest_reflex.reports.single import refinement_document, refinement_text
+
+    if target:
+        _write(alone, done, target)
+    if as_json:
+        give_json(refinement_document(alone.artifact, done, target))
+        return
+    say(refinement_text(alone.artifact, done, target, colour=is_coloured(sys.stderr)))
+    if not target:
+        give_artifact(done.text)
+
+
+def _write(alone: Alone, done: Refinement, target: Path) -> None:
+    from pytest_reflex.storage.atomic import replace_file
+
+    real = target.resolve()
+    if real == alone.artifact.path.resolve():
+        write_back(alone.artifact, done.text, meanwhile="refined")
+    else:
+        replace_file(real, done.text.encode("utf-8"), mode=0o644)

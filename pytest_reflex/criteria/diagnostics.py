@@ -1,4 +1,4 @@
-"""What is read as a value: mappings and lists with places, unquoted words, plain data, variables.
+"""Values that know where they stand in a file, and the problems found in them.
 
 Words mean what they mean in YAML 1.2, but numbers are exact or refused. `{var: name}` in a check
 becomes the variable's value.
@@ -8,15 +8,157 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
-from pytest_reflex.criteria.faults import NOWHERE, Faults, Spot
-from pytest_reflex.criteria.wording import nearest, quoted
-from pytest_reflex.errors import UsageError
-from pytest_reflex.text import yaml_events
-from pytest_reflex.text.yaml_events import CONSTANTS, NUMBER_STARTS
+from pytest_reflex.errors import (
+    CriteriaError,
+    Place,
+    Problem,
+    UsageError,
+    did_you_mean,
+    nearest_word,
+    suggest,
+)
+from pytest_reflex.model.rules import LONGEST_ID, is_id
+from pytest_reflex.text import yaml_data
+from pytest_reflex.text.yaml_data import CONSTANTS, NUMBER_STARTS
+
+_LONGEST_SHOWN = 60
+_MOST_SHOWN = 12
+
+
+def quoted(text: str) -> str:
+    """Return a text of the user's in quotes, on one line, cut where it is long."""
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "...")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint for an unknown word: the nearest known one, all where they are few, or none."""
+    words = tuple(known)
+    if 0 < len(words) <= _MOST_SHOWN:
+        return did_you_mean(shortened(word), words)
+    return suggest(nearest_word(shortened(word), words))
+
+
+def shortened(word: str) -> str:
+    """Return the start of a word, which is enough to find what is near it."""
+    return word[:_LONGEST_SHOWN]
+
+
+FORM = "<a|b>.<category>.<name>"
+
+
+def what_is_wrong(text: str) -> tuple[str, str]:
+    """Return message and hint for a text that is not an id."""
+    if len(text) > LONGEST_ID:
+        return f"the id has {len(text)} characters; {LONGEST_ID} are allowed", ""
+    odd = next((c for c in text if not (c.isascii() and (c.isalnum() or c in ".-_ "))), None)
+    if odd is not None:
+        name = unicodedata.name(odd, "a character without a name")
+        return f"the id {quoted(text)} holds U+{ord(odd):04X} ({name})", f"ids look like {FORM}"
+    near = re.sub(r"[-_ ]+", "-", text.lower()).strip("-.")
+    hint = f"did you mean {near}?" if is_id(near) else f"ids look like {FORM}"
+    form = "lower case, parts joined by dots, hyphens inside a part"
+    return f"{quoted(text)} is not an id: {form}", hint
+
+
+def folded(text: str) -> str:
+    """Return the form in which ids that look or compare alike are equal."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(c for c in plain if unicodedata.category(c) != "Cf")
+
+
+Spot = tuple[int, int]
+"""Line and column, 1-based; (0, 0) where the position is not known."""
+
+NOWHERE: Spot = (0, 0)
+MOST_PROBLEMS = 100
+
+
+class Faults:
+    """Gathers what is wrong with one file, so that a user sees all of it at once.
+
+    `path` is how messages name the file; `text` is its content, for hints that need the line.
+    `controls` is whether a text in it may hold control characters (most files need no look).
+    """
+
+    def __init__(self, path: str, text: str = "") -> None:
+        self.path = path
+        self.text = text
+        self.controls = False
+        self.found: list[Problem] = []
+        self._lines: list[str] | None = None
+        self._settled: dict[Spot, str] = {}
+
+    def place(self, spot: Spot) -> Place:
+        # Twice as fast as Place(...), and every rule and check has one.
+        return tuple.__new__(Place, (self.path, *spot))
+
+    def add(self, message: str, spot: Spot = NOWHERE, *, hint: str = "", rule_id: str = "") -> None:
+        """Note one problem; nothing where the value at `spot` was refused already."""
+        if spot in self._settled:
+            return
+        if len(self.found) >= MOST_PROBLEMS:
+            self._stop_counting()
+        self.found.append(
+            Problem(message=message, place=self.place(spot), hint=hint, rule_id=rule_id)
+        )
+
+    def _stop_counting(self) -> NoReturn:
+        hint = "fix these first"
+        more = Problem(message="there are more problems", place=Place(self.path), hint=hint)
+        raise CriteriaError([*in_order(self.found), more])
+
+    def refuse(
+        self, message: str, spot: Spot, *, hint: str = "", rule_id: str = "", as_value: str = ""
+    ) -> None:
+        """Note that the value at `spot` is unusable; whoever looks at it later stays silent.
+
+        `as_value` is what is said of it once its key is known, where that is another sentence.
+        """
+        self.add(message, spot, hint=hint, rule_id=rule_id)
+        self._settled[spot] = as_value
+
+    def retell_number(self, key: str, spot: Spot, *, rule_id: str = "") -> bool:
+        """Tell a number that was refused as the value of `key`; False where none was."""
+        if spot not in self._settled:
+            return False
+        place = self.place(spot)
+        for index, old in enumerate(self.found):
+            if old.place == place:
+                as_value = self._settled[spot]
+                message = f"{key} {as_value}" if as_value else f"{key}: {old.message}"
+                self.found[index] = Problem(message=message, place=place, rule_id=rule_id)
+        return True
+
+    def stop(self, message: str, spot: Spot = NOWHERE, *, hint: str = "") -> NoReturn:
+        """Note a problem after which nothing more can be read; raises CriteriaError."""
+        self.add(message, spot, hint=hint)
+        raise CriteriaError(in_order(self.found))
+
+    def line(self, number: int) -> str:
+        """Return a line of the file by its 1-based number; empty where there is none."""
+        if self._lines is None:
+            self._lines = self.text.split("\n")
+        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
+
+
+def in_order(problems: list[Problem]) -> list[Problem]:
+    """Return the problems by line and column, files in the order in which they appear."""
+    files: dict[str, int] = {}
+    for problem in problems:
+        files.setdefault(problem.place.path if problem.place else "", len(files))
+
+    def key(problem: Problem) -> tuple[int, int, int]:
+        place = problem.place or Place("")
+        return files[place.path], place.line, place.column
+
+    unique = {(str(problem), problem.place): problem for problem in problems}
+    return sorted(unique.values(), key=key)
+
 
 MAX_DEPTH = 64
 LONGEST_NUMBER = 100
@@ -103,7 +245,7 @@ class NotFiniteError(ValueError):
 
 def number_or_text(text: str) -> Any:
     """Return the number that the text spells, else the text; raises ValueError as `plain_value`."""
-    number = yaml_events.number_or_text(text)
+    number = yaml_data.number_or_text(text)
     if isinstance(number, str):
         return text
     if len(text) > LONGEST_NUMBER:

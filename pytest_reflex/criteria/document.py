@@ -7,9 +7,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.criteria.build import build
-from pytest_reflex.criteria.diagnostics import Table
-from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.build import build, read_json
+from pytest_reflex.criteria.diagnostics import Faults, Spot, Table
 from pytest_reflex.errors import (
     TRY_AGAIN,
     CriteriaError,
@@ -19,7 +18,7 @@ from pytest_reflex.errors import (
     read_twice,
 )
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.yaml_events import ForbiddenCharacterError, yaml_events
+from pytest_reflex.text.yaml_data import ForbiddenCharacterError, yaml_events
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -99,7 +98,6 @@ def _decode(data: bytes, faults: Faults) -> str:
 
 
 def _json(text: str, faults: Faults) -> Any:
-    from pytest_reflex.criteria.json_nodes import read_json
 
     return read_json(text, faults) if text.strip() else None
 

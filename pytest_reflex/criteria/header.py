@@ -7,19 +7,26 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Items, Table, is_variable_name, plain, plain_value
-from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.diagnostics import (
+    Faults,
+    Items,
+    Table,
+    is_variable_name,
+    nearest,
+    plain,
+    plain_value,
+    quoted,
+)
 from pytest_reflex.criteria.fields import (
     kind_of,
     list_at,
     number_at,
+    number_hint,
     refuse_unknown_keys,
     table_at,
     text_at,
     texts_at,
 )
-from pytest_reflex.criteria.meant import number_hint
-from pytest_reflex.criteria.wording import nearest, quoted
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import ACTIVE_LEVELS, Level
 

@@ -1,4 +1,4 @@
-"""From a template's name or a file to `Criteria`: reads, inherits, fills in, looks for vacuity."""
+"""From a template's name or a file to `Criteria`: reads, inherits within bounds, fills in."""
 
 from __future__ import annotations
 
@@ -6,25 +6,68 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.diagnostics import Table, settle_variables
+from pytest_reflex.criteria.diagnostics import (
+    Faults,
+    Spot,
+    Table,
+    in_order,
+    quoted,
+    settle_variables,
+)
 from pytest_reflex.criteria.document import read_document, shown
-from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
 from pytest_reflex.criteria.header import name_from, read_name, read_thresholds, read_version
-from pytest_reflex.criteria.layers import Layer, join, read_over
-from pytest_reflex.criteria.roots import reaches
-from pytest_reflex.criteria.rules import finish, look_at
+from pytest_reflex.criteria.rules import Layer, finish, join, look_at, read_over
 from pytest_reflex.criteria.templates import find_template, is_shared
-from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, Place, Problem
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, cannot_fail
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+
+
+_REPOSITORY = (".git", ".hg")
+_CONFIGURATION = (
+    *("pyproject.toml", "pytest-reflex.toml", "pytest.ini", ".pytest.ini"),
+    *("tox.ini", "setup.cfg", "setup.py"),
+)
+
+
+def reaches(file: Path, other: Path) -> bool:
+    """Return whether a criteria file may take over `other`, links followed.
+
+    It may below its own folder, below the root of its project (the nearest repository; else the
+    nearest folder with a configuration file), and below the working directory, if it lies there
+    itself. Nothing reaches the whole file system.
+    """
+    wanted = other.resolve()
+    homes = {file.absolute().parent, file.resolve().parent}
+    return any(wanted.is_relative_to(root) for home in homes for root in _roots(home, Path.cwd()))
+
+
+@lru_cache(maxsize=64)
+def _roots(home: Path, working: Path) -> tuple[Path, ...]:
+    above = [project] if (project := _project(home)) else []
+    if home.is_relative_to(working):
+        above.append(working)
+    return (home.resolve(), *(root.resolve() for root in above if root != Path(root.anchor)))
+
+
+def _project(home: Path) -> Path | None:
+    return next(_holding(home, _REPOSITORY), None) or next(_holding(home, _CONFIGURATION), None)
+
+
+def _holding(home: Path, names: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the folders from `home` upwards that hold one of the names."""
+    for folder in (home, *home.parents):
+        if any((folder / name).exists() for name in names):
+            yield folder
+
 
 DEFAULT_THRESHOLDS = {Level.A: Fraction(4, 5), Level.B: Fraction(9, 10)}
 TEMPLATE_KEYS = (

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Items, Table, lookup, plain
-from pytest_reflex.criteria.faults import Faults
+from pytest_reflex.criteria.diagnostics import Faults, Items, Table, lookup, nearest, plain
 from pytest_reflex.criteria.fields import (
     filled_text_at,
     kind_of,
@@ -21,7 +20,6 @@ from pytest_reflex.criteria.fields import (
     word_at,
 )
 from pytest_reflex.criteria.sample_keys import samples_at
-from pytest_reflex.criteria.wording import nearest
 from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import FORMAT, Fix, contradicts, safe_by_default
 
@@ -225,7 +223,7 @@ def _when(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
 
 
 def _condition_hint() -> str:
-    from pytest_reflex.criteria.conditions import A_CONDITION
+    from pytest_reflex.criteria.checks import A_CONDITION
 
     return A_CONDITION
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from pytest_reflex.checks.folder import EXCLUDED_NAMES
-from pytest_reflex.criteria.diagnostics import CONTROL, Table
-from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.diagnostics import CONTROL, Faults, Spot, Table, quoted
 from pytest_reflex.criteria.fields import (
     kind_of,
     list_at,
@@ -17,8 +16,7 @@ from pytest_reflex.criteria.fields import (
     table_at,
     text_at,
 )
-from pytest_reflex.criteria.wording import quoted
-from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.artifact import Sample
 
 KINDS = ("good", "bad")
 KEYS = ("file", "text", "files")

@@ -10,11 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.diagnostics import Table
-from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.diagnostics import Faults, Spot, Table, quoted
 from pytest_reflex.criteria.fields import texts_at, word_at
 from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
-from pytest_reflex.criteria.wording import quoted
 from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.globs import alternatives

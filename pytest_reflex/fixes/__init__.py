@@ -1,7 +1,6 @@
 """Fixes that a rule carries: one file per kind, all pure functions of a text."""
 
-from pytest_reflex.fixes.format_text import Formatter, nobody
-from pytest_reflex.fixes.kind import FixError
+from pytest_reflex.fixes.kind import FixError, Formatter, nobody
 from pytest_reflex.fixes.registry import (
     KINDS,
     Applied,

@@ -1,4 +1,4 @@
-"""`insert_section`: put a heading with text into a Markdown document that lacks it."""
+"""`insert_section` and `tag_fences`: fixes of Markdown documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
 from pytest_reflex.text.data_tree import is_data
 from pytest_reflex.text.lines import fitted, newline_of, split, starts, with_newline
-from pytest_reflex.text.outline import Heading, Outline, outline
+from pytest_reflex.text.outline import Heading, Outline, block_tokens, outline
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")
 
@@ -103,4 +103,34 @@ INSERT_SECTION = Kind(
     },
     apply=insert_section,
     faults=section_faults,
+)
+
+
+_LANGUAGE = re.compile(r"[\w+#.-]+")
+_OPENING = re.compile(r"^(.*?(?:`{3,}|~{3,}))[ \t]*(\r\n|\r|\n|)$", re.DOTALL)
+
+
+def tag_fences(params: Params, document: str) -> str:
+    """Return the document in which each untagged fence names the language; its content stays."""
+    lines = split(document)
+    for token in block_tokens(document).blocks:
+        if token.type == "fence" and not token.info.strip() and token.map:
+            opening = _OPENING.match(lines[token.map[0]])
+            if opening:
+                lines[token.map[0]] = f"{opening[1]}{params['language']}{opening[2]}"
+    return "".join(lines)
+
+
+def tag_faults(params: Params) -> Iterable[Fault]:
+    """Find a language that is not a single word."""
+    if not _LANGUAGE.fullmatch(params["language"]):
+        message = f"tag_fences: language must be one word, not {params['language']!r}"
+        yield "language", message
+
+
+TAG_FENCES = Kind(
+    name="tag_fences",
+    fields={"language": Field(str, required=True, filled=True)},
+    apply=tag_fences,
+    faults=tag_faults,
 )

@@ -12,14 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pytest_reflex.errors import Place, Problem, did_you_mean
-from pytest_reflex.fixes.append import APPEND
-from pytest_reflex.fixes.format_text import FORMAT_TEXT, Formatter, nobody, settled
-from pytest_reflex.fixes.insert_text import INSERT_TEXT
-from pytest_reflex.fixes.kind import FixError, Kind
-from pytest_reflex.fixes.markdown import INSERT_SECTION
+from pytest_reflex.fixes.kind import FORMAT_TEXT, FixError, Formatter, Kind, nobody, settled
+from pytest_reflex.fixes.markdown import INSERT_SECTION, TAG_FENCES
 from pytest_reflex.fixes.set_value import SET_VALUE
-from pytest_reflex.fixes.tag_fences import TAG_FENCES
-from pytest_reflex.fixes.text import REPLACE
+from pytest_reflex.fixes.text import APPEND, INSERT_TEXT, REPLACE
 from pytest_reflex.model.rules import FORMAT, Criteria, Fix
 from pytest_reflex.text.lines import BOM
 

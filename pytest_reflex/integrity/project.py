@@ -5,7 +5,7 @@ change, whatever its times say; no link is followed; nothing that is not a regul
 file is read again only where its number, size or ctime changed, which no program can set back.
 Limits: a file above `MOST_OF_ONE` bytes, and what is left when `MOST_OF_ALL` bytes have been read,
 is known by that stamp alone (`unread`); empty folders do not count. Left out are caches of tools,
-from which checks are kept (`process/temporary.py`), version control, but for what git runs or
+from which checks are kept (`process/guard.py`), version control, but for what git runs or
 ignores by, and leavings of editors: nothing that judges reads them.
 """
 

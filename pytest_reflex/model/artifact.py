@@ -1,17 +1,93 @@
-"""The thing that is judged: bytes that were read once, and the texts derived from them."""
+"""The artifact: bytes read once and texts derived from them, files left out of it, samples in
+small.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.globs import may_select_below, selects
-from pytest_reflex.model.left_out import LeftOut, Reason
+from pytest_reflex.model.plain import one_line
+
+SHOWN = 3
+FOLLOW_LINKS = "to follow links: --outside, in pytest --reflex-outside"
+
+
+class Reason(StrEnum):
+    """Why something was not read; the values are the words of the JSON report."""
+
+    EXCLUDED = "excluded"
+    LINK_INSIDE = "link_inside"
+    DANGLING_LINK = "dangling_link"
+    SPECIAL = "special"
+    LINK_OUTSIDE = "link_outside"
+    UNREADABLE = "unreadable"
+    TOO_LARGE = "too_large"
+
+
+UNCHECKED = frozenset({Reason.LINK_OUTSIDE, Reason.UNREADABLE, Reason.TOO_LARGE})
+"""The reasons for which text may be there that nobody has looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """One file or folder that was not read.
+
+    `path` is its name in the folder, with slashes. `detail` is where a link leads (inside: as a
+    name in the folder), or what the system said, or how large it is. `is_folder` is True also
+    where nobody can see what it is.
+    """
+
+    path: str
+    reason: Reason
+    detail: str = ""
+    is_folder: bool = field(default=False, compare=False)
+
+    @property
+    def is_unchecked(self) -> bool:
+        return self.reason in UNCHECKED
+
+    def __str__(self) -> str:
+        return f"{one_line(self.path, 120)} ({_WORDS[self.reason].format(one_line(self.detail))})"
+
+    def to_json(self) -> dict[str, Any]:
+        wire = {"path": self.path, "reason": self.reason.value}
+        return {**wire, "detail": self.detail} if self.detail else wire
+
+    @classmethod
+    def from_json(cls, wire: Mapping[str, Any]) -> LeftOut:
+        return cls(path=wire["path"], reason=Reason(wire["reason"]), detail=wire.get("detail", ""))
+
+
+_WORDS = {
+    Reason.EXCLUDED: "excluded by name",
+    Reason.LINK_INSIDE: "links to {}, which is checked there",
+    Reason.DANGLING_LINK: "a link that leads nowhere",
+    Reason.SPECIAL: "{}, which holds no text",
+    Reason.LINK_OUTSIDE: "links to {}, outside the folder",
+    Reason.UNREADABLE: "cannot be read: {}",
+    Reason.TOO_LARGE: "too large: {}",
+}
+
+
+def listed(left_out: Iterable[LeftOut]) -> str:
+    """Return a few of them in words, the number of the others, and the option that may help."""
+    found = list(left_out)
+    told = ", ".join(map(str, found[:SHOWN]))
+    if len(found) > SHOWN:
+        told += f" and {len(found) - SHOWN} more"
+    if any(one.reason is Reason.LINK_OUTSIDE for one in found):
+        told += f"; {FOLLOW_LINKS}"
+    return told
+
 
 BOM = "\ufeff"
 
@@ -148,3 +224,27 @@ class Artifact:
 def _may_select(patterns: tuple[str, ...], name: str, is_folder: bool) -> bool:
     """Return whether globs match a name, or could match the name of something below it."""
     return selects(patterns, name) or (is_folder and may_select_below(patterns, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A file with its text, or a folder of such files.
+
+    Names are relative and written with slashes. The one name of a file is empty where the file may
+    have any.
+    """
+
+    files: Mapping[str, str]
+    is_folder: bool = False
+
+    @classmethod
+    def of_text(cls, text: str, name: str = "") -> Sample:
+        """Return the sample that is one file."""
+        return cls({name: text})
+
+    def to_plain(self) -> str | dict[str, Any]:
+        """Return it as criteria write it: a text, or a mapping of `file` and `text`, or `files`."""
+        if self.is_folder:
+            return {"files": dict(self.files)}
+        ((name, text),) = self.files.items()
+        return {"file": name, "text": text} if name else text

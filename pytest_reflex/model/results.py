@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.artifact import LeftOut
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.judged import NAMING, Ballot
-from pytest_reflex.model.left_out import LeftOut
 from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
 
 SCHEMA_VERSION = 1

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import ACTIVE_LEVELS, Level, Severity
-from pytest_reflex.model.samples import Sample
 
 LONGEST_ID = 120
 _PART = r"[a-z0-9]+(?:-[a-z0-9]+)*"

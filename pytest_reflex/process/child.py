@@ -1,4 +1,9 @@
-"""A running child: its pipes and its end, watched by one poll loop."""
+"""A running child: its output, kept within bounds, and its end, watched by one poll loop.
+
+A program that leaves before a pipe was emptied loses what it had not written yet; a file takes
+everything at once. Promises: no more than `limit` bytes and a few are read, whatever the file
+holds.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,112 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
 
-from pytest_reflex.process.capture import Capture
-from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.group import kill_leftovers, signal_group
 
+KEPT = 256 * 1024
+
+
+class Capture:
+    """Holds the first `head` and the last `tail` bytes of what is added, and the total."""
+
+    __slots__ = ("_head", "_head_size", "_tail", "_tail_size", "total")
+
+    def __init__(self, head: int = KEPT, tail: int = KEPT) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._head_size = head
+        self._tail_size = tail
+        self.total = 0
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > self._head_size + self._tail_size
+
+    def add(self, chunk: bytes) -> None:
+        self.total += len(chunk)
+        free = self._head_size - len(self._head)
+        if free > 0:
+            self._head += chunk[:free]
+            chunk = chunk[free:]
+        if chunk:
+            self._tail += chunk
+            if len(self._tail) > 2 * self._tail_size + len(chunk):
+                del self._tail[: len(self._tail) - self._tail_size]
+
+    def data(self) -> bytes:
+        """Return all bytes, or head and tail with a remark between them.
+
+        A UTF-8 character at a cut is left out whole.
+        """
+        if not self.truncated:
+            return bytes(self._head + self._tail)
+        head = _without_torn_end(bytes(self._head))
+        tail = _without_torn_start(bytes(self._tail[len(self._tail) - self._tail_size :]))
+        left_out = self.total - len(head) - len(tail)
+        return head + b"\n[... %d bytes left out ...]\n" % left_out + tail
+
+
+def _without_torn_end(data: bytes) -> bytes:
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0b1100_0000 == 0b1000_0000:
+            continue
+        length = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
+        return data[:-back] if length > back else data
+    return data
+
+
+def _without_torn_start(data: bytes) -> bytes:
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0b1100_0000 == 0b1000_0000:
+        start += 1
+    return data[start:]
+
+
 _CHUNK = 1 << 16
+
+
+class FollowedFile:
+    """A new file that only its owner may read; `follow` is given each part of it once."""
+
+    def __init__(
+        self, path: Path, limit: int, follow: Callable[[bytes], object] | None = None
+    ) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self.descriptor = os.open(path, flags, 0o600)
+        self._limit, self._follow = limit, follow
+        self._at = 0
+
+    def read(self, capture: Capture) -> None:
+        """Add what was written since the last look."""
+        size = os.fstat(self.descriptor).st_size
+        if size < self._at:  # the child opened it anew, which empties it
+            self._at = 0
+        while self._at < size and capture.total <= self._limit:
+            chunk = os.pread(self.descriptor, min(_CHUNK, size - self._at), self._at)
+            if not chunk:
+                return
+            self._at += len(chunk)
+            capture.add(chunk)
+            if self._follow is not None:
+                self._follow(chunk)
+
+    def __enter__(self) -> FollowedFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self.descriptor)
+
+
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 _WRITABLE = select.POLLOUT | select.POLLERR
 _WITHOUT_PIDFD = 0.02  # seconds between two looks where the system has no pidfd

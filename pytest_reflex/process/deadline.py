@@ -1,14 +1,22 @@
-"""What ends a wait: a deadline, and somebody who does not want to wait any longer.
+"""What ends a wait, or interrupts it: a deadline, cancellation, a timer at intervals.
 
 The deadline counts the time in which this process could do something about it.
+
+A thread would keep EVALUATE from its fork, where no lock may be held by anybody else; a timer and
+its signal do not. Limits: only in the main thread of a system with timers, and not where somebody
+uses the alarm already; who takes it later has it, and the calls end.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event
+from types import FrameType
 
 _LONGEST = 1.0
 _ASLEEP = 2.0  # no machine is that busy
@@ -84,3 +92,32 @@ def _close(ends: tuple[int, int]) -> None:
     for one in ends:
         with suppress(OSError):
             os.close(one)
+
+
+@contextmanager
+def ticking(seconds: float, tick: Callable[[], None]) -> Iterator[None]:
+    """Call `tick` every `seconds` until the block is left."""
+    if not _is_free():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        tick()
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGALRM) is ring:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _is_free() -> bool:
+    if not hasattr(signal, "setitimer"):
+        return False
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    unused = signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    return unused and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL

@@ -20,10 +20,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from threading import Event
 
-from pytest_reflex.process.capture import KEPT, Capture
-from pytest_reflex.process.child import Child
+from pytest_reflex.process.child import KEPT, Capture, Child, FollowedFile
 from pytest_reflex.process.deadline import Cancel, Deadline
-from pytest_reflex.process.followed import FollowedFile
 from pytest_reflex.process.group import kill_escaped, kill_marked
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import SpawnError, spawn

@@ -1,14 +1,23 @@
-"""Remarks of the lint for people: the place, the line with a caret under it, what to do."""
+"""What `criteria lint`, `test` and `prove` found, for people."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
+from pytest_reflex.criteria.author.prove import ADVICE, Proof, RuleProof
+from pytest_reflex.criteria.author.prove import MEANING as PROOF_MEANING
+from pytest_reflex.criteria.author.samples import BROKEN, RuleTried, Tried, Verdict
+from pytest_reflex.criteria.author.samples import MEANING as SAMPLE_MEANING
 from pytest_reflex.criteria.linting.remark import Remark
 from pytest_reflex.errors import Place
-from pytest_reflex.model.plain import columns, one_line, visible
+from pytest_reflex.model.artifact import Sample
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.model.extras import install
+from pytest_reflex.model.plain import columns, counted, one_line, visible
+from pytest_reflex.reports.lines import text_table
 
 Lines = Callable[[Place], str]
 """Gives the line of a file that a place is in, empty where it is not to be had."""
@@ -86,3 +95,138 @@ def _blank(text: str) -> str:
 
 def _counted(number: int, word: str) -> str:
     return f"{number} {word}" + ("" if number == 1 else "s")
+
+
+_INDENT = " " * 4
+_OUTCOMES = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.NOT_APPLICABLE: "n/a"}
+
+
+def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
+    """Return the table, what keeps rules from being proved, and the sum of it all.
+
+    `widest` is the number of characters to which what a rule fails on is cut.
+    """
+    rows = [
+        (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one, widest))
+        for one in proofs
+    ]
+    head = ("rule", "proof", "on empty", "tried", "fails on")
+    table = text_table(head, rows)
+    details = [line for one in proofs for line in (*_detail(one), *_idle(one), *_among(one))]
+    return "\n".join([table, *details, "", proof_summary(proofs)])
+
+
+def proof_summary(proofs: Sequence[RuleProof]) -> str:
+    """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
+    counts = Counter(one.proof for one in proofs)
+    told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
+    rules = counted(len(proofs), "rule")
+    return rules + (f": {told}" if told else "")
+
+
+def _empty(one: RuleProof) -> str:
+    if one.empty is None:
+        return "-"
+    return _OUTCOMES.get(one.empty, one.empty.value)
+
+
+def _failed_on(one: RuleProof, widest: int) -> str:
+    return one_line(next((what for what in one.failed_on if what), "-"), widest)
+
+
+def _detail(one: RuleProof) -> Iterator[str]:
+    if one.proof is Proof.PROVED:
+        return
+    place = f" ({one.rule.place})" if one.rule.place else ""
+    said = f"; it said: {one_line(one.message, 120)}" if one.proof is Proof.UNCLEAR else ""
+    if one.proof is Proof.UNPROVEN and one.rule.when and one.message:
+        said = f": {one_line(one.message, 120)}"
+    yield ""
+    meaning, advice = PROOF_MEANING[one.proof], ADVICE[one.proof]
+    if one.needs:
+        meaning, advice = f"without {one.needs}, which is not installed", install(one.needs)
+    colon = " " if one.needs else ": "
+    head = f"{one.rule.id} is {one.proof}{colon}{meaning}{said}{place}"
+    yield from textwrap.wrap(head, WIDTH, break_on_hyphens=False)
+    yield f"{_INDENT}= {advice}"
+
+
+def _idle(one: RuleProof) -> Iterator[str]:
+    for number in one.idle:
+        yield ""
+        told = f"{one.rule.id}: check {number} of {len(one.failed_on)} failed on nothing"
+        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+
+
+def _among(one: RuleProof) -> Iterator[str]:
+    if one.is_one_enough:
+        yield ""
+        told = f"{one.rule.id}: of a folder one good file is enough, whatever is in the others"
+        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+        yield f"{_INDENT}= each: true asks for all of them; each: false says that one is enough"
+
+
+def samples_text(tried: Sequence[RuleTried]) -> str:
+    """Return the table, the samples that speak against their rule, and the sum of it all."""
+    rows = [
+        (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
+    ]
+    table = text_table(("rule", "samples", "good", "bad"), rows)
+    details = [
+        line for one in tried for sample in one.samples for line in _sample_detail(one, sample)
+    ]
+    mends = [line for one in tried for line in _mends(one)]
+    return "\n".join(
+        [table, *details, *([""] if mends else []), *mends, "", samples_summary(tried)]
+    )
+
+
+def samples_summary(tried: Sequence[RuleTried]) -> str:
+    """Return how many samples came to what: "3 rules, 5 samples: 2 validated, 3 reported"."""
+    counts = Counter(sample.verdict for one in tried for sample in one.samples)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
+    bare = [one for one in tried if one.verdict is Verdict.NONE]
+    without = f"; {_counted(len(bare), 'rule')} without samples" if bare else ""
+    samples = _counted(sum(counts.values()), "sample")
+    return f"{_counted(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
+
+
+def _share(one: RuleTried, kind: str) -> str:
+    fine = Verdict.VALIDATED if kind == "good" else Verdict.REPORTED
+    return f"{one.count(kind, fine)}/{one.count(kind)}"
+
+
+def _sample_detail(one: RuleTried, sample: Tried) -> Iterator[str]:
+    if sample.verdict not in BROKEN:
+        return
+    place = f" ({one.rule.place})" if one.rule.place else ""
+    yield ""
+    head = f"{one.rule.id}: {sample.kind} sample {sample.number} is {sample.verdict}: "
+    yield from textwrap.wrap(f"{head}{SAMPLE_MEANING[sample.verdict]}{place}", WIDTH)
+    for label, text in (("said", sample.message), *_given(sample.sample)):
+        yield from textwrap.wrap(
+            f"{label}: {one_line(text, 300)}",
+            WIDTH,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT + " " * 6,
+        )
+
+
+def _mends(one: RuleTried) -> Iterator[str]:
+    """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
+    told = [sample.mended for sample in one.samples if sample.mended is not None]
+    if not told:
+        return
+    verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"
+    samples = _counted(len(told), "bad sample")
+    if any(told):
+        yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"
+    else:
+        yield f"warning: {one.rule.id}: {verb} none of {samples}"
+
+
+def _given(sample: Sample) -> Iterator[tuple[str, str]]:
+    for name, text in sample.files.items():
+        yield (name or "text"), text
+    if not sample.files:
+        yield "text", "an empty folder"

@@ -8,16 +8,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.criteria.author.catalog import Listed
-from pytest_reflex.criteria.origins import Saying, Traced
+from pytest_reflex.criteria.author.catalog import Listed, Saying, Traced
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.plain import as_text, one_line, visible
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
-from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.reports.out_of_score import switched_off_line
-from pytest_reflex.reports.tables import text_table
-from pytest_reflex.reports.votes import asked
+from pytest_reflex.reports.evaluation import asked, switched_off_line
+from pytest_reflex.reports.lines import text_table
 from pytest_reflex.verdict.formatting import plain
 
 WIDTH = 80

@@ -9,12 +9,11 @@ from typing import Any
 
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.model.preview import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
+from pytest_reflex.model.single import CommandPreview, PromptTokens, StepPreview
 from pytest_reflex.model.targets import CheckCommand
-from pytest_reflex.reports.procedures import gate_text
-from pytest_reflex.reports.proposal import proposal_text
+from pytest_reflex.reports.proposal import gate_text, proposal_text
 
 RULER = "──"
 _MARK = "[DRY RUN]"

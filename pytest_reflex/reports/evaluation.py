@@ -1,15 +1,20 @@
-"""What is said of one rule that did not pass: what was found, what to do, why it is not known."""
+"""Lines about an evaluation: failed rules, votes, what it lacks to pass, what does not count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from pytest_reflex.model.artifact import LeftOut, Reason
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
 from pytest_reflex.model.leads import leads_with
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
-from pytest_reflex.verdict.formatting import not_installed
+from pytest_reflex.model.rules import SwitchedOff
+from pytest_reflex.verdict.formatting import gap, not_installed
+from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
 
 MESSAGE = 400
 
@@ -56,3 +61,120 @@ def why_not(row: RuleResult) -> str:
         return f"without {row.needs}"
     missing = (c.message for c in row.checks if c.outcome is Outcome.NOT_MEASURED)
     return next(missing, row.message)
+
+
+def votes_told(evaluation: Evaluation) -> str:
+    """Return how many rules agents voted on, who did, and that another run may differ."""
+    ballots = evaluation.ballots
+    votes = sum(len(ballot.votes) for ballot in ballots)
+    agents = dict.fromkeys(vote.agent for ballot in ballots for vote in ballot.votes)
+    by = f" ({', '.join(agents)})" if agents else ""
+    asked = "1 vote" if votes == 1 else f"{votes} votes"
+    cached = sum(vote.cached for ballot in ballots for vote in ballot.votes)
+    if cached:
+        asked += ", cached" if cached == votes else f", {cached} of them cached"
+    return (
+        f"{evaluation.judged} of {len(evaluation.results)} rules by an agent{by}, {asked}: "
+        "another run may come to another verdict"
+    )
+
+
+def judge_line(judge: str, votes: int) -> str:
+    """Return who judges in a loop, and how many votes that takes at most each time."""
+    return f"Judge: {visible(judge)}, up to {votes} votes in each evaluation"
+
+
+def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what a judge would be asked, with labels; nothing for a check that asks nobody."""
+    if "quorum" not in check:
+        return
+    yield "JUDGE", check["judge"] or "no judge is configured: it is not measured (--judge NAME)"
+    yield "VOTES", f"{check['votes']} at most, {check['quorum']} have to pass"
+    for number, line in enumerate((check["prompt"] or "").splitlines()):
+        yield "" if number else "PROMPT", line
+
+
+def distance(evaluation: Evaluation) -> str:
+    """Return what is missing, and the progress, in one sentence (seed 000, distance to success)."""
+    rows, others = evaluation.applicable, len(evaluation.not_applicable)
+    passed = sum(row.passed for row in rows)
+    unasked = sum(row.not_asked for row in evaluation.results)
+    blockers = evaluation.blockers
+    failing = sum(row.outcome is not Outcome.NOT_MEASURED for row in blockers)
+    unmeasured = sum(row.outcome is Outcome.NOT_MEASURED and not row.not_asked for row in blockers)
+    return (
+        f"+{gap(evaluation)} and {failing} failing rule{'' if failing == 1 else 's'}, "
+        + (f"{unmeasured} not measured, " if unmeasured else "")
+        + f"{passed} of {len(rows)} rules pass"
+        + (f", {unasked} not asked" if unasked else "")
+        + (f", {others} not applicable" if others else "")
+    )
+
+
+LABEL = "LEFT OUT"
+
+
+def left_out_lines(
+    left_out: Sequence[LeftOut], *, listed: int, verbose: bool = False
+) -> Iterator[str]:
+    """Yield what was not checked, at most `listed` of it; with `verbose`, all that was not read."""
+    unchecked = [one for one in left_out if one.is_unchecked]
+    yield from map(str, unchecked[:listed])
+    if len(unchecked) > listed:
+        yield f"and {len(unchecked) - listed} more"
+    if not verbose:
+        return
+    excluded = [one_line(one.path, 120) for one in left_out if one.reason is Reason.EXCLUDED]
+    if excluded:
+        yield f"excluded by name: {', '.join(excluded)}"
+    for one in left_out:
+        if not one.is_unchecked and one.reason is not Reason.EXCLUDED:
+            yield str(one)
+
+
+def next_step(judged: Judged, decision: Decision) -> str:
+    """Return the command or the act that brings a reader on; "" where there is nothing to do."""
+    not_run = {row.cause: row for row in decision.not_run if row.target_id == judged.id}
+    if lost := not_run.get(Cause.LOST):
+        return f"see it die alone: pytest -n 0 {shlex.quote(lost.node_id)}"
+    if judged.status is GateStatus.FAILED and judged.blockers:
+        suite = judged.id.partition("::")[0]
+        named = not suite.endswith(".reflex.yaml")
+        command = "the same again" if named else f"pytest {shlex.quote(suite)}"
+        return f"fix {judged.blockers[0].rule.id}, then: {command}"
+    if judged.status is not GateStatus.INCOMPLETE:
+        return ""
+    if judged.narrowed or Cause.DESELECTED in not_run:
+        return (
+            "run all rules: no -k, -m, --lf, --deselect, no single ids; or let this run be "
+            "partial: --reflex-allow-partial"
+        )
+    return "let the session run to its end" if Cause.CUT_OFF in not_run else ""
+
+
+_LONGEST = 400
+
+
+def out_of_score(
+    evaluation: Evaluation, *, listed: int, patterns: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the rules that do not apply, those for the same reason together, and those off.
+
+    With `patterns` they follow that conditions looked for.
+    """
+    reasons: dict[str, list[str]] = {}
+    for row in evaluation.not_applicable:
+        reasons.setdefault(one_line(row.message, _LONGEST), []).append(row.rule.id)
+    for reason, ids in reasons.items():
+        more = f" and {len(ids) - listed} more" if len(ids) > listed else ""
+        yield "N/A", f"not applicable ({reason}): {', '.join(ids[:listed])}{more}"
+    for row in evaluation.not_applicable if patterns else ():
+        for pattern in {check.pattern: None for check in row.checks if check.pattern}:
+            yield "", f"pattern of {row.rule.id}: {one_line(pattern, _LONGEST)}"
+    if told := switched_off_line(evaluation.switched_off):
+        yield "OFF", told
+
+
+def switched_off_line(found: Sequence[SwitchedOff]) -> str:
+    """Return the rules that are switched off, with where they are; empty where none is."""
+    return f"switched off: {', '.join(map(str, found))}" if found else ""

@@ -11,10 +11,10 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.reports.advice import next_line
+from pytest_reflex.reports.evaluation import votes_told
 from pytest_reflex.reports.lines import WIDTH, Line
-from pytest_reflex.reports.spending import spend_text as spend_text
-from pytest_reflex.reports.votes import votes_told
+from pytest_reflex.reports.run_lines import next_line
+from pytest_reflex.reports.run_lines import spend_text as spend_text
 from pytest_reflex.verdict.formatting import (
     arithmetic,
     gap,

@@ -1,4 +1,4 @@
-"""Lines for people, as pieces of text that each have a tone: how they are broken, and without it.
+"""Lines for people, as pieces of text that each have a tone, and rows as a table.
 
 Who shows them styles the tones; the text is the same without any style.
 """
@@ -8,6 +8,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+
+
+def text_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; no text is taken for a number."""
+    from tabulate import tabulate
+
+    return tabulate(list(rows), headers, tablefmt="simple", disable_numparse=True)
+
+
+def tab_lines(rows: Iterable[Sequence[str]]) -> str:
+    """Return a line for each row, its fields separated by tabs."""
+    return "\n".join(map("\t".join, rows))
+
 
 # Pieces of a line with their tone: "" or a word of `reports.terminal`.
 Line = list[tuple[str, str]]

@@ -10,14 +10,20 @@ from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import patterns_of
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
-from pytest_reflex.reports.distance import distance
-from pytest_reflex.reports.evaluation import found, not_installed_lines, remedy, told, why_not
-from pytest_reflex.reports.left_out import LABEL as LEFT_OUT
-from pytest_reflex.reports.left_out import left_out_lines
-from pytest_reflex.reports.next_step import next_step
-from pytest_reflex.reports.out_of_score import out_of_score
-from pytest_reflex.reports.tables import text_table
-from pytest_reflex.reports.votes import votes_told
+from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT
+from pytest_reflex.reports.evaluation import (
+    distance,
+    found,
+    left_out_lines,
+    next_step,
+    not_installed_lines,
+    out_of_score,
+    remedy,
+    told,
+    votes_told,
+    why_not,
+)
+from pytest_reflex.reports.lines import text_table
 from pytest_reflex.verdict.formatting import arithmetic, plain, same_causes, shown_score
 from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
 

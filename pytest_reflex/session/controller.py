@@ -15,15 +15,13 @@ from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import visible
 from pytest_reflex.reports import json_report, terminal
 from pytest_reflex.session import marks, options, plan
-from pytest_reflex.session.collect import expect_named, plan_of_ids
-from pytest_reflex.session.conclude import Conclusion, conclude, exit_status, expected
+from pytest_reflex.session.collect import expect_named, plan_of_ids, unreached_files
+from pytest_reflex.session.conclude import Conclusion, Tally, conclude, exit_status, expected
 from pytest_reflex.session.items import ADVISED, CATEGORY
 from pytest_reflex.session.options import only_looks
 from pytest_reflex.session.plan import FOLDER, Desk
 from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import PROBLEMS
-from pytest_reflex.session.tally import Tally
-from pytest_reflex.session.unread import unreached_files
 from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
 
 
@@ -76,8 +74,7 @@ class Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Have a worker, and what it runs, end with us, should we be killed."""
-        from pytest_reflex.process.guard import GUARD
-        from pytest_reflex.process.temporary import make_folder
+        from pytest_reflex.process.guard import GUARD, make_folder
 
         if self._folder is None:
             self._folder = make_folder("pytest-reflex-")
@@ -241,7 +238,7 @@ class Controller:
 
             sweep_votes(self.desk.judge, self._votes)
         if self._folder:
-            from pytest_reflex.process.temporary import remove_folder
+            from pytest_reflex.process.guard import remove_folder
 
             remove_folder(self._folder)
         session: Any = self.config.pluginmanager.get_plugin("session")

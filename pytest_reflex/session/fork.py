@@ -28,7 +28,7 @@ from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.plan import Desk

@@ -24,7 +24,7 @@ from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.secrecy import hide, own_secrets
+from pytest_reflex.process.environment import hide, own_secrets
 from pytest_reflex.session.results import Reported, Results
 from pytest_reflex.verdict.formatting import plain
 

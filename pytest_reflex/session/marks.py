@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.criteria.ids import what_is_wrong
+from pytest_reflex.criteria.diagnostics import what_is_wrong
 from pytest_reflex.errors import Place, Problem, did_you_mean
 from pytest_reflex.model.enums import DEFAULT_WEIGHT, Level, Outcome, Severity
 from pytest_reflex.model.results import CheckResult

@@ -23,7 +23,7 @@ from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.options import only_looks
 from pytest_reflex.session.plan import FOLDER, Desk
-from pytest_reflex.session.reporting import Reporting, Sending, stand_inside, stand_outside
+from pytest_reflex.session.protocol import Reporting, Sending, stand_inside, stand_outside
 
 _Key = tuple[str, str, int]
 

@@ -1,7 +1,6 @@
 """Options declared once: name, default, where a value may come from, and where it did come from."""
 
-from pytest_reflex.settings.declared import OWN_FILE
-from pytest_reflex.settings.files import global_path
+from pytest_reflex.settings.files import OWN_FILE, global_path
 from pytest_reflex.settings.readers import (
     BUDGET_KEYS,
     STEPS,

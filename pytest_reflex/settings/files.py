@@ -1,16 +1,168 @@
-"""The configuration files: a person's own, and that of the working directory."""
+"""The configuration files, a person's own and the project's, and where each value was declared."""
 
 from __future__ import annotations
 
+import json
+import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.errors import Problem, UsageError, did_you_mean
-from pytest_reflex.settings.declared import OWN_FILE, dotted, place_in, shown
+from pytest_reflex.errors import Place, Problem, UsageError, did_you_mean, for_cause, read_twice
 from pytest_reflex.settings.table import BY_KEY, DRIVERS, Setting
-from pytest_reflex.settings.toml_file import read_toml
+
+if TYPE_CHECKING:
+    from pytest_reflex.settings.resolve import Origin, Settings
+
+
+_WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+
+
+def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
+    """Return what a TOML file says; None where there is no such name in its folder.
+
+    In a `foreign` folder, which may be closed to us, what cannot be looked for is not there. Raises
+    UsageError for a link to nothing, a folder, a pipe, and whatever is not TOML in UTF-8.
+    """
+    try:
+        read_twice(path.lstat)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if foreign:
+            return None
+        raise for_cause(_unreadable(path, error.strerror or str(error)), error) from None
+    return _parsed(_text(path), path)
+
+
+def _text(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(read_twice(path.stat).st_mode):
+            raise _unreadable(path, "it is not a regular file")
+        data = read_twice(path.read_bytes)
+    except FileNotFoundError:
+        raise _unreadable(path, "it is a link to a file that is not there") from None
+    except OSError as error:
+        raise for_cause(_unreadable(path, error.strerror or str(error)), error) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The codec counts behind the mark of a file that begins with one.
+        before = error.object[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before.rpartition(b"\n")[2].decode("utf-8", "replace")) + 1
+        raise UsageError(
+            f"byte 0x{error.object[error.start]:02x} is not UTF-8",
+            place=Place(str(path), line, column),
+            hint="save the file as UTF-8",
+        ) from None
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said = str(error)
+        found = _WHERE.search(said)
+        place = Place(str(path))
+        if found and found[1]:
+            place = Place(str(path), int(found[1]), int(found[2]))
+        elif found:
+            place = Place(str(path), text.count("\n") + 1)
+        said = _WHERE.sub("", said)
+        raise UsageError(f"this is not TOML: {said}", place=place, hint="fix the file") from None
+    except RecursionError:
+        raise UsageError(
+            "this is not TOML that can be read: it is nested too deep",
+            place=Place(str(path)),
+            hint="fix the file",
+        ) from None
+
+
+def _unreadable(path: Path, why: str) -> UsageError:
+    return UsageError(
+        f"the configuration cannot be read: {why}",
+        place=Place(str(path)),
+        hint="fix or remove it",
+    )
+
+
+OWN_FILE = "pytest-reflex.toml"
+
+_IN_PYPROJECT = ("tool", "pytest-reflex")
+_MOST = 80
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def dotted(path: tuple[Any, ...]) -> str:
+    """Return a path as it is written in TOML: what is not a plain word stands in quotes."""
+    return ".".join(
+        str(part) if _BARE.fullmatch(str(part)) else json.dumps(part, ensure_ascii=False)
+        for part in path
+    )
+
+
+def shown(value: Any) -> str:
+    """Return a value behind its name, for a message; of a table or list the place says enough."""
+    if isinstance(value, (dict, list)) and value:
+        return ""
+    text = repr(value)
+    return f" = {text}" if len(text) <= _MOST else f" = {text[:_MOST]}..."
+
+
+def place_of(settings: Settings, path: tuple[Any, ...]) -> Place | None:
+    """Return the place of a value, or of the nearest table around it; None outside of any file.
+
+    `path` is that of the value below the top of our configuration, for example ("iterate",
+    "procedures", "build", "act", 0). Its file is that of the strongest tier that gave it.
+    """
+    file = _file(settings.origins, path)
+    return place_in(file, path) if file else None
+
+
+def place_in(file: Path, path: tuple[Any, ...]) -> Place:
+    """Return the place of a value in a file, or of the nearest table around it that is there."""
+    found = _read(file)
+    if found is None:
+        return Place(str(file))
+    text, places = found
+    whole = path if file.name == OWN_FILE else (*_IN_PYPROJECT, *path)
+    while whole:
+        if whole in places:
+            before = text[: places[whole]]
+            column = len(before) - (before.rfind("\n") + 1) + 1
+            return Place(str(file), before.count("\n") + 1, column)
+        whole = whole[:-1]
+    return Place(str(file))
+
+
+def _file(origins: Mapping[str, Origin], path: tuple[Any, ...]) -> Path | None:
+    for length in range(len(path), 0, -1):
+        key = ".".join(str(part) for part in path[:length])
+        if key in origins:
+            return origins[key].file
+    return None
+
+
+def _read(file: Path) -> tuple[str, Mapping[tuple[Any, ...], int]] | None:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):  # gone since the settings were read
+        return None
+    return text, _places(text)
+
+
+@lru_cache(maxsize=4)
+def _places(text: str) -> Mapping[tuple[Any, ...], int]:
+    # Only what is wrong needs a place; nobody else pays for finding it.
+    from pytest_reflex.text.places import toml_places
+
+    return toml_places(text)
 
 
 def global_path() -> Path:

@@ -1,4 +1,4 @@
-"""The values in force and where each came from.
+"""The values in force and where each came from: defaults, files, environment, flags.
 
 Tiers, strongest first: flag, environment (PYTEST_REFLEX_<KEY>), workspace (`pytest-reflex.toml`, or
 `[tool.pytest-reflex]` in pyproject.toml), global (`pytest-reflex.toml` in the user's configuration
@@ -7,18 +7,66 @@ folder), built-in default. Tables are joined key by key.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import Problem, UsageError
-from pytest_reflex.settings.declared import dotted, place_in, shown
-from pytest_reflex.settings.files import global_values, workspace_values
+from pytest_reflex.errors import Problem, UsageError, did_you_mean, nearest_word, suggest
+from pytest_reflex.settings.files import dotted, global_values, place_in, shown, workspace_values
 from pytest_reflex.settings.readers import MisreadError, from_text
-from pytest_reflex.settings.table import BY_KEY, SETTINGS, Setting
-from pytest_reflex.settings.variables import environment_values, unknown_variables
+from pytest_reflex.settings.table import BY_KEY, PREFIX, SETTINGS, Setting
+
+# What children are given; none of them is ever read as a setting. Those that end in an underscore
+# are the beginnings of names.
+GIVEN = tuple(
+    PREFIX + name
+    for name in (
+        "ARTIFACT",
+        "BLOCKS",
+        "VAR_",
+        "RUN_DIR",
+        "ITERATION",
+        "STEP",
+        "CHILD",
+        "SESSION_FOLDER",
+        "TEST_DATA",
+    )
+)
+_ALL = "`pytest-reflex config` lists the settings"
+
+
+def environment_values() -> dict[str, Any]:
+    """Return what variables say, by dotted key."""
+    scalars = (one for one in SETTINGS if not one.is_table)
+    return {one.key: os.environ[one.variable] for one in scalars if one.variable in os.environ}
+
+
+def unknown_variables() -> Iterator[Problem]:
+    """Yield a warning for each variable that looks like a setting and is not read."""
+    scalars = {one.variable: one for one in SETTINGS if not one.is_table}
+    tables = {one.variable: one for one in SETTINGS if one.is_table}
+    for name in sorted(os.environ):
+        if not name.startswith(PREFIX) or name in scalars or _is_given(name):
+            continue
+        if name in tables:
+            said = f"environment: {name} is ignored: a table cannot be given by a variable"
+            yield Problem(message=said, hint=f"write {tables[name].key} in pytest-reflex.toml")
+        else:
+            hint = _near(name, [*scalars, *tables])
+            yield Problem(message=f"environment: unknown variable {name} is ignored", hint=hint)
+
+
+def _is_given(name: str) -> bool:
+    return any(name.startswith(one) if one.endswith("_") else name == one for one in GIVEN)
+
+
+def _near(name: str, known: list[str]) -> str:
+    """Return a hint; what all names begin with makes none of them near."""
+    near = nearest_word(name.removeprefix(PREFIX), [one.removeprefix(PREFIX) for one in known])
+    return suggest(PREFIX + near) if near else _ALL
 
 
 class Tier(StrEnum):
@@ -160,3 +208,44 @@ def _misread(
         return UsageError(f"{name} {value!r}: expected {expected}", hint=hint)
     message = f"{origin}: {setting.variable}{shown(value)}: expected {expected}"
     return UsageError(message, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A value, by its dotted key; of a table every key that is in it is a row."""
+
+    key: str
+    value: Any
+    origin: Origin
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row on the wire; `file` is null where the tier is not a file."""
+        value = list(self.value) if isinstance(self.value, tuple) else self.value
+        file = str(self.origin.file) if self.origin.file else None
+        return {"key": self.key, "value": value, "tier": self.origin.tier.value, "file": file}
+
+
+def rows(settings: Settings) -> list[Row]:
+    """Return all values in force, in the order of the declaration."""
+    return [row for one in SETTINGS for row in _rows(settings, one.key, settings[one.key])]
+
+
+def rows_of(settings: Settings, key: str) -> list[Row]:
+    """Return the rows of a key: one value, or all below a table; raises UsageError for another."""
+    every = rows(settings)
+    found = [row for row in every if row.key == key or row.key.startswith(f"{key}.")]
+    if not found:
+        known = [*(one.key for one in SETTINGS), *(row.key for row in every)]
+        raise UsageError(
+            f"there is no setting {key!r}", hint=did_you_mean(key, dict.fromkeys(known))
+        )
+    return found
+
+
+def _rows(settings: Settings, key: str, value: Any) -> Iterator[Row]:
+    deeper = isinstance(value, dict) and value and f"{key}.{next(iter(value))}" in settings.origins
+    if deeper:
+        for name, inner in value.items():
+            yield from _rows(settings, f"{key}.{name}", inner)
+    else:
+        yield Row(key, value, settings.origins[key])

@@ -1,9 +1,12 @@
-"""Replace a file whole, so that a reader sees the old content or the new one and nothing else.
+"""Replace a file whole, and keep bytes that could not be used beside it.
 
 Promises: after `replace_file` returned the new content survives a power cut; before that the old
 content is intact, whatever failed; a link at the target is replaced, never followed.
 Limits: a file system without fsync gives atomicity only; leftovers of a killed process are removed
 by `remove_strays`.
+
+Promises: what is kept is on the disk when `keep_aside` returned; nothing that is there is written
+over.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from pytest_reflex.errors import StateError, read_or_raise
+from pytest_reflex.storage.files import read_if_regular
 
 PRIVATE = 0o600
 
@@ -145,3 +149,55 @@ def _advice(error: OSError) -> str:
     if error.errno in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
         return "move it away and resume"
     return ""
+
+
+MOST_KEPT = 999
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def keep_aside(path: Path, data: bytes, word: str) -> Path:
+    """Write `data` to a new file `<name>.<word>-<n>` beside `path`, and return its path.
+
+    Where it is kept already, nothing is written. Raises StateError.
+    """
+    for number in range(1, MOST_KEPT + 1):
+        target = path.with_name(f"{path.name}.{word}-{number}")
+        try:
+            descriptor = os.open(target, _FLAGS, PRIVATE)
+        except FileExistsError:
+            if read_if_regular(target) == data:
+                return target
+            continue
+        except OSError as error:
+            raise StateError(f"{target} could not be made: {error.strerror}") from None
+        try:
+            write_all(descriptor, data)
+            sync(descriptor)
+        except OSError as error:
+            with suppress(OSError):  # a part is not a copy, and the next try would make another
+                os.unlink(target)
+            raise StateError(f"{target} could not be written: {error.strerror}") from None
+        finally:
+            os.close(descriptor)
+        sync_folder(target.parent)
+        return target
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")
+
+
+def move_aside(path: Path, word: str) -> Path:
+    """Rename whatever is at `path`, unread, to `<name>.<word>-<n>` beside it; return that path.
+
+    Call under a lock: who makes a file of that name meanwhile would lose it. Raises StateError.
+    """
+    for number in range(1, MOST_KEPT + 1):
+        target = path.with_name(f"{path.name}.{word}-{number}")
+        if os.path.lexists(target):
+            continue
+        try:
+            os.rename(path, target)
+            sync_folder(target.parent)
+        except OSError as error:
+            raise StateError(f"{path} could not be moved: {error.strerror}") from None
+        return target
+    raise StateError(f"{path}: there are too many copies next to it", hint="move them away")

@@ -18,8 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from pytest_reflex.errors import StateError, TamperedError, read_or_raise
-from pytest_reflex.storage.aside import keep_aside
-from pytest_reflex.storage.atomic import PRIVATE, sync, sync_folder
+from pytest_reflex.storage.atomic import PRIVATE, keep_aside, sync, sync_folder
 from pytest_reflex.storage.files import open_regular, read_all, read_file, status_of
 from pytest_reflex.storage.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.storage.lock import is_locked, let_go_in_forks, take_lock

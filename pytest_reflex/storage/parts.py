@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from pytest_reflex.text.data_tree import LONGEST, looks_like_data, whole_tree
+from pytest_reflex.text.data_tree import LONGEST, Node, looks_like_data, whole_tree
 from pytest_reflex.text.lines import BOM, newline_of, starts
-from pytest_reflex.text.nodes import Node
 from pytest_reflex.text.outline import front_matter_lines, outline
 
 BEFORE_HEADINGS = "(top)"

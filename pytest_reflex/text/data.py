@@ -16,7 +16,7 @@ from pytest_reflex.text.lines import DataSyntaxError
 from pytest_reflex.text.yaml_data import MAX_DEPTH, Marks, read_yaml
 
 if TYPE_CHECKING:
-    from pytest_reflex.text.nodes import Node
+    from pytest_reflex.text.data_tree import Node
     from pytest_reflex.text.places import JsonPlaces
 
 MAX_CHARACTERS = 50_000_000
@@ -92,7 +92,7 @@ class Data:
             return [] if (start := self._start(path)) is None else [start]
         if self.language != "yaml" or len(self.text) > _LARGEST_TREE:
             return []
-        from pytest_reflex.text.nodes import NodeKind, descend
+        from pytest_reflex.text.data_tree import NodeKind, descend
 
         try:
             root = _yaml_tree(self.text)
@@ -107,8 +107,8 @@ class Data:
         return [last.value.start, *key] if is_single else key
 
     def _start(self, path: tuple[Any, ...]) -> int | None:
-        from pytest_reflex.text.nodes import descend
-        from pytest_reflex.text.toml_places import toml_places
+        from pytest_reflex.text.data_tree import descend
+        from pytest_reflex.text.places import toml_places
 
         if self.language == "toml":
             known_places = toml_places(self.text)
@@ -197,7 +197,7 @@ def _read_json(text: str) -> Any:
     except RecursionError:
         raise _too_deep("JSON") from None
     except DataSyntaxError as slip:
-        from pytest_reflex.text.json_slips import placed_slip
+        from pytest_reflex.text.places import placed_slip
 
         raise placed_slip(text) or slip from None
     except ValueError as error:  # a whole number with more digits than Python converts

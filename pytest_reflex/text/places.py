@@ -1,17 +1,24 @@
-"""Where the values of a valid JSON text are written, looked up from the top down.
+"""Where the values of JSON and TOML texts are written, also in JSON with comments.
 
 What a path does not go through is skipped by the C decoder: to know one place in a text of many
 values costs little more than reading them, and holds two numbers for each value passed by.
+
+The text is valid when it comes here. Keys are found at the beginnings of lines, so that a value
+within an inline table, or an item of an array, has the place of the key that holds it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from json import JSONDecoder
+from pathlib import PurePath
 from typing import Any
 
+from pytest_reflex.text.lines import DataSyntaxError
 from pytest_reflex.text.paths import index_of
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -99,3 +106,143 @@ def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     assert found is not None
     return found.end()
+
+
+LONGEST = 5_000_000
+"""A text with more characters is not looked through: its fault has no place."""
+_TOKEN = re.compile(r'("(?:[^"\\]+|\\.)*")([ \t\n\r]*:)?|[{}\[\]]|NaN|-?Infinity', re.DOTALL)
+
+
+def placed_slip(text: str) -> DataSyntaxError | None:
+    """Return the first such fault of a text that is JSON but for that; None where none is found."""
+    inside: list[dict[str, int] | None] = []
+    for found in _TOKEN.finditer(text) if len(text) <= LONGEST else ():
+        word, start = found[0], found.start()
+        if word in ("{", "["):
+            inside.append({} if word == "{" else None)
+        elif word in ("}", "]"):
+            del inside[-1:]
+        elif not found[1]:
+            return DataSyntaxError.at(text, start, f"{word} is not JSON")
+        elif found[2] and inside and (keys := inside[-1]) is not None:
+            key = json.loads(found[1], strict=False)
+            if key in keys:
+                first = text.count("\n", 0, keys[key]) + 1
+                place = DataSyntaxError.at(text, start, f"duplicate key {key!r}")
+                return DataSyntaxError(
+                    place.reason, place.line, place.column, other=", first", other_line=first
+                )
+            keys[key] = start
+    return None
+
+
+Places = dict[tuple[Any, ...], int]
+
+_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_KEY = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
+_HEAD = re.compile(rf"[ \t]*(\[\[?)[ \t]*({_KEY})[ \t]*\]")
+_PAIR = re.compile(rf"[ \t]*({_KEY})[ \t]*=[ \t]*")
+_PARTS = re.compile(_PART)
+_QUOTES = re.compile(r'"""|\'\'\'')
+
+
+@lru_cache(maxsize=4)
+def toml_places(text: str) -> Places:
+    """Return the offset of the value at each path of keys and indices; of a table, of its head.
+
+    It is shared between callers: do not change it.
+    """
+    found: Places = {}
+    counts: dict[tuple[Any, ...], int] = {}
+    table: tuple[Any, ...] = ()
+    for start, line in _lines(text):
+        if head := _HEAD.match(line):
+            table = _table(_keys(head[2]), head[1] == "[[", counts)
+            found.setdefault(table, start + head.start(1))
+        elif pair := _PAIR.match(line):
+            path = table
+            for key in _keys(pair[1]):
+                path = (*path, key)
+                found.setdefault(path, start + pair.end())
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines, each with its offset, that do not begin within a text of several lines."""
+    start, quotes = 0, ""
+    for line in text.split("\n"):
+        if not quotes:
+            yield start, line
+        for mark in _QUOTES.findall(line):
+            if not quotes:
+                quotes = mark
+            elif quotes == mark:
+                quotes = ""
+        start += len(line) + 1
+
+
+def _table(keys: list[str], is_item: bool, counts: dict[tuple[Any, ...], int]) -> tuple[Any, ...]:
+    """Return the path of a table; in an array of tables its last item is meant, or a new one.
+
+    `counts` has how many items each array of tables has so far.
+    """
+    path: tuple[Any, ...] = ()
+    for number, key in enumerate(keys, start=1):
+        path = (*path, key)
+        count = counts.get(path, 0)
+        if is_item and number == len(keys):
+            counts[path] = count + 1
+            return (*path, count)
+        if count:
+            path = (*path, count - 1)
+    return path
+
+
+def _keys(text: str) -> list[str]:
+    return [_unquoted(part) for part in _PARTS.findall(text)]
+
+
+def _unquoted(part: str) -> str:
+    if part.startswith("'"):
+        return part[1:-1]
+    try:
+        return str(json.loads(part)) if part.startswith('"') else part
+    except ValueError:  # an escape that TOML has and JSON has not
+        return part[1:-1]
+
+
+ENDINGS = frozenset({".jsonc", ".json5", ".code-workspace"})
+_NAMES = re.compile(
+    r"(?:ts|js)config(?:[.-][\w.-]+)?\.json|\.?(?:eslint|babel|swc|jshint|oxlint|hint|mocha|lua)rc"
+    r"(?:\.json)?|babel\.config\.json|\.?devcontainer\.json|\.markdownlint(?:-cli2)?\.json"
+    r"|(?:appsettings(?:\.[\w-]+)?|launchSettings|global|angular|project|keybindings|jsr|api-extractor|biome|deno|nx|rush|tslint"
+    r"|turbo|tsdoc|typedoc|wrangler|pyrightconfig|language-configuration|cspell)\.json",
+    re.IGNORECASE,
+)
+_FOLDERS = frozenset({".vscode", ".devcontainer", ".zed"})
+# What has no end is taken to where it breaks off, so that nothing is read twice.
+_JSONC_TOKEN = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
+_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|,(?=\s*[\]}])')
+_SIGN = re.compile(r"[^\s]")
+
+
+def has_comments(path: PurePath) -> bool:
+    """Return whether the tool of a file reads comments and last commas in its JSON."""
+    named = path.suffix.lower() in ENDINGS or bool(_NAMES.fullmatch(path.name))
+    return named or (path.suffix.lower() == ".json" and path.parent.name in _FOLDERS)
+
+
+def without_comments(text: str) -> str:
+    """Return the text with blanks for its comments, so that all the rest stays in its place."""
+    return _JSONC_TOKEN.sub(lambda found: _blank(found[0]), text)
+
+
+def plain_json(text: str) -> str:
+    """Return the JSON in the text: blanks stand for comments and for last commas."""
+    clean = without_comments(text)
+    return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], clean)
+
+
+def _blank(token: str) -> str:
+    is_open = token.startswith("/*") and not (len(token) > 3 and token.endswith("*/"))
+    return token if token.startswith('"') or is_open else _SIGN.sub(" ", token)

@@ -1,4 +1,4 @@
-"""Score and gate of one evaluation (seed 000 "Score Formula", SPEC section 3)."""
+"""Score and gate of one evaluation (seed 000, SPEC), and what votes come to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from pytest_reflex.model.artifact import LeftOut
 from pytest_reflex.model.enums import Outcome, Severity
-from pytest_reflex.model.left_out import LeftOut
+from pytest_reflex.model.judged import Ballot, Ruling
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Rule, cannot_fail
 from pytest_reflex.model.targets import Target
+
+MOST_VOTES = 9
+
+
+def majority(size: int) -> int:
+    """Return how many votes are more than half."""
+    return size // 2 + 1
+
+
+def ruling_of(ballot: Ballot) -> Ruling | None:
+    """Return what a ballot comes to, None where votes that are still to come may change it.
+
+    pass: the quorum passes. fail: so many say fail that it cannot be reached, whatever the others
+    say. undecided: neither, and it will be neither.
+    """
+    return settled(ballot.rulings, size=ballot.size, quorum=ballot.quorum)
+
+
+def settled(rulings: Sequence[Ruling], *, size: int, quorum: int) -> Ruling | None:
+    """Return what votes come to of which `size` may be cast and `quorum` have to pass."""
+    passes, fails = rulings.count(Ruling.PASS), rulings.count(Ruling.FAIL)
+    left = size - len(rulings)
+    spare = size - quorum
+    if passes >= quorum:
+        return Ruling.PASS
+    if fails > spare:
+        return Ruling.FAIL
+    if passes + left < quorum and fails + left <= spare:
+        return Ruling.UNDECIDED
+    return None
+
 
 UNDECIDED = "no rule that can fail the gate is applicable"
 Results = Mapping[tuple[str, int], CheckResult]

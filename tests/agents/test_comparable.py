@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.agents.comparable import comparable, first_difference
+from pytest_reflex.agents.replay import comparable, first_difference
 
 SAME = {
     "the id of the run": ("for run x-20260101-000000,", "for run {run},"),

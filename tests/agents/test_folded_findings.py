@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.agents.folded_findings import (
+from pytest_reflex.agents.findings import (
     BUDGET,
     MOST_FOLDED_FINDINGS,
     MOST_FOLDED_RULES,

@@ -11,8 +11,13 @@ import pytest
 
 from pytest_reflex.agents.answers import Output, source
 from pytest_reflex.agents.command import CommandAgent
-from pytest_reflex.agents.limits import read_marks, retry_after
-from pytest_reflex.agents.patience import Patience, patiently, wait_or_cancel
+from pytest_reflex.agents.rate_limit import (
+    Patience,
+    patiently,
+    read_marks,
+    retry_after,
+    wait_or_cancel,
+)
 from pytest_reflex.model.steps import Question, Reply
 from tests.agents.making import answer, tool
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.agents.environment import literal_secrets, secrets_of_tables
-from pytest_reflex.process.secrecy import hide, hide_ends
+from pytest_reflex.process.environment import hide, hide_ends
 
 VALUE = 'sk-"äb/c+d=0123'
 FORMS = {

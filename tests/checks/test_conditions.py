@@ -9,9 +9,8 @@ import pytest
 
 from pytest_reflex.checks.composite import only_when, words
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.artifact import Artifact, LeftOut, Reason
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.left_out import LeftOut, Reason
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Condition
 from pytest_reflex.model.targets import CheckContext

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.artifact import LeftOut, Reason
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.left_out import LeftOut, Reason
 from tests.checks.building import folder, search
 
 PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.excerpt import WIDTH, Part, lines_at
+from pytest_reflex.checks.regions import WIDTH, Part, lines_at
 
 
 @given(st.text(alphabet="ab\n🇩", max_size=40), st.integers(1, 50), st.data())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.secrecy import hide, own_secrets, secrets
+from pytest_reflex.process.environment import hide, own_secrets, secrets
 
 SECRETS = {
     "a vendor nobody knows": ("FOO_TOKEN", "tvly-abc", "got tvly-abc", "got $FOO_TOKEN"),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.reported.finding import NothingRunError, ToolFinding, UnreadableError
-from pytest_reflex.checks.reported.forms import FORMS, reader_of
+from pytest_reflex.checks.findings.parameters import FORMS, reader_of
+from pytest_reflex.checks.findings.report import NothingRunError, ToolFinding, UnreadableError
 
 FIELDS = {"message": "text", "rule": "id", "level": "kind", "file": "path", "line": "at.line"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.saves import PATIENCE, Stamps, look, next_save
+from pytest_reflex.cli.on_save import PATIENCE, Stamps, look, next_save
 
 FILE, OTHER = Path("a.md"), Path("b.md")
 OLD, NEW, LONGER = (1, 1, 10, 1), (2, 2, 20, 1), (3, 3, 30, 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.iterate.model import Status
-from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.drivers.iterate.state import state_file
 from tests.drivers.iterate.tape import state as iteration_state
 from tests.drivers.reflex.stage import Script, Stage, history_of
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.agents.installed import look
+from pytest_reflex.agents.probe import look
 from pytest_reflex.cli.main import main
 from pytest_reflex.settings import global_path
-from pytest_reflex.storage.filesystem import is_remote, kind_of, nearest_folder, why_no_lock
+from pytest_reflex.storage.files import is_remote, kind_of, nearest_folder, why_no_lock
 
 pytestmark = pytest.mark.variants
 

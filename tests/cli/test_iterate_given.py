@@ -9,8 +9,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.model import Status
-from pytest_reflex.drivers.iterate.state import dump
-from pytest_reflex.drivers.iterate.statefile import state_path
+from pytest_reflex.drivers.iterate.state import dump, state_path
 from tests.drivers.iterate.tape import state
 
 TOOL = ["iterate", "run", "build", "--ai-cmd", "touch called"]

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.cli.live import LiveView, can_be_live
+from pytest_reflex.cli.display import LiveView, can_be_live
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.reports.lines import Line

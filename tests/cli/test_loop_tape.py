@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.history import read_events
-from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.storage.journal import read_journal

@@ -12,7 +12,7 @@ import click
 import pytest
 
 import pytest_reflex
-from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.cli.parsing import LazyGroup
 from pytest_reflex.cli.root import VERBS
 
 ROOT = Path(pytest_reflex.__file__).parent

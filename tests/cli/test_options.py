@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from pytest_reflex.cli.lazy import LazyGroup
+from pytest_reflex.cli.parsing import LazyGroup
 from pytest_reflex.cli.root import VERBS
 from pytest_reflex.session.options import OPTIONS
 

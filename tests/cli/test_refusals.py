@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.reports.refusal import refusal
+from pytest_reflex.reports.run_lines import refusal
 
 CRITERIA = """\
 name: words

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.configuration import secret_lines
-from pytest_reflex.checks.configuration.secret_lines import (
+from pytest_reflex.checks.structure.configuration import secret_detection
+from pytest_reflex.checks.structure.configuration import secret_detection as secret_lines
+from pytest_reflex.checks.structure.configuration.secret_detection import (
     LINES_AT_ONCE,
     OVERLAP,
     PIECE,
     pieces_of,
     suspects,
 )
-from pytest_reflex.checks.structure.configuration import secret_detection
 from pytest_reflex.model.enums import Outcome
 from tests.structure.judging import judge
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.contracts.extract import find_json
 from pytest_reflex.contracts.steps import ContractError, read_plan
+from pytest_reflex.contracts.validate import find_json
 
 STEPS = ("one", "two", "three")
 PLAN = json.dumps({"plan": list(STEPS)})

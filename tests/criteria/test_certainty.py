@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.criteria.linting.certainty import always_matches, never_matches
+from pytest_reflex.criteria.linting.patterns import always_matches, never_matches
 
 ALWAYS = ["", "a*", "^", "$", r"\A", "(a|b)*c?", "(|x)", r"x*$", "a{0,3}", "(?:a?)(b?)", "^x*"]
 NEVER = {

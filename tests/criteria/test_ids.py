@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.criteria.ids import folded
+from pytest_reflex.criteria.diagnostics import folded
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import is_id
 from tests.criteria.writing import load, problems, rule, rules

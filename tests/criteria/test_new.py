@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.samples import Verdict, try_samples
-from pytest_reflex.criteria.author.scaffold import propose
+from pytest_reflex.criteria.author.scaffold import Proved, propose, proposed, prove
 from pytest_reflex.criteria.linting.lint import lint
 from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.criteria.starting import Proved, proposed, prove
 from tests.criteria.writing import REGISTRY, write
 
 PAGE = """\

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.criteria.author.catalog import catalog
-from pytest_reflex.criteria.packs import installed_packs
-from pytest_reflex.criteria.templates import find_template
+from pytest_reflex.criteria.templates import find_template, installed_packs
 from pytest_reflex.errors import CriteriaError
 from tests.criteria.writing import REGISTRY, load, problems, rules, write
 

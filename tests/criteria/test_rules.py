@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.errors import Place
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import CheckSpec, Fix, Rule
-from pytest_reflex.model.samples import Sample
 from tests.criteria.writing import load, problems, rule, rules
 
 FULL = """\

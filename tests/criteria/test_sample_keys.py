@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from pytest_reflex.criteria.kind_schemas import samples_schema
+from pytest_reflex.criteria.author.schema import samples_schema
 from pytest_reflex.criteria.sample_keys import MOST_FILES
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.samples import Sample
+from pytest_reflex.model.artifact import Sample
 from tests.criteria.writing import load, problems, rule, rules
 
 SCHEMA = Draft202012Validator(samples_schema())

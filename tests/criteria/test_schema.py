@@ -224,8 +224,8 @@ def test_a_schema_of_another_name_is_refused() -> None:
 
 
 def test_types_of_plugins_have_their_place() -> None:
+    from pytest_reflex.checks.not_run import SessionCheck
     from pytest_reflex.checks.registry import built_in
-    from pytest_reflex.checks.session import SessionCheck
 
     class Spell(SessionCheck):
         name, internal = "spell", False
@@ -251,9 +251,9 @@ def test_types_of_plugins_have_their_place() -> None:
     ],
 )
 def test_parameters_of_a_plugin_are_in_the_schema(tmp_path: Path, check: str, fine: bool) -> None:
+    from pytest_reflex.checks.not_run import SessionCheck
     from pytest_reflex.checks.options import POSITIVE, REQUIRED, TEXTS, problems_of
     from pytest_reflex.checks.registry import built_in
-    from pytest_reflex.checks.session import SessionCheck
     from pytest_reflex.errors import Problem
     from pytest_reflex.model.rules import CheckSpec
 

@@ -14,7 +14,7 @@ from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
 from pytest_reflex.checks.selection import Scope
 from pytest_reflex.checks.structure import check
-from pytest_reflex.checks.structure_kind import StructureKind
+from pytest_reflex.checks.structure.check import StructureKind
 
 PAGE = "docs/reference/checks.md"
 TYPES: dict[str, Mapping[str, Kind]] = {

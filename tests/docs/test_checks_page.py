@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.findings import parameters
 from pytest_reflex.checks.options import Kind
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.reported import forms
 from pytest_reflex.checks.structure.check import KINDS, kind_of
 from pytest_reflex.criteria.author.schema import file_schema
 from tests.docs.check_tables import TYPES, named, tables, written
@@ -89,4 +89,4 @@ def test_an_editor_shows_the_words_of_the_page(kind: Kind) -> None:
 
 
 def test_the_forms_of_reports_are_those_that_are_read() -> None:
-    assert set(forms.FORMS) == {*forms._READERS, *forms.KNOWN, *forms.OPEN}
+    assert set(parameters.FORMS) == {*parameters._READERS, *parameters.KNOWN, *parameters.OPEN}

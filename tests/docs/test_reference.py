@@ -52,7 +52,7 @@ def commands(group: Any, name: str) -> Iterator[str]:
 
 
 def test_the_help_of_every_command_is_shown() -> None:
-    from pytest_reflex.cli.lazy import LazyGroup
+    from pytest_reflex.cli.parsing import LazyGroup
 
     shown = re.findall(r"^\$ (.*) --help$", page("command-line"), re.MULTILINE)
     assert shown == list(commands(LazyGroup(VERBS, name="pytest-reflex"), "pytest-reflex"))
@@ -214,8 +214,8 @@ def test_the_files_and_fields_of_a_flow_s_run_are_listed() -> None:
 @pytest.mark.parametrize("node", ["with a child", "direct"])
 def test_the_placeholders_of_agent_files_are_those_that_are_filled_in(node: str) -> None:
     from pytest_reflex.drivers.flow import prompts
-    from pytest_reflex.drivers.flow.agent_file import AgentFile
     from pytest_reflex.drivers.flow.model import Node, Sensor
+    from pytest_reflex.drivers.flow.prompts import AgentFile
 
     rows = re.findall(r"^\| `(\{[a-z-]+\})` \| (.*?) \|", page("flow-file"), re.MULTILINE)
     inner = Node(id="inner", controller="c", sensors=(), max_iterations=1, actuator="a")

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.cli.own_driver import main
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_store import NextStep
+from pytest_reflex.drivers.common.record_file import NextStep
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.model.stop import StopReason
 

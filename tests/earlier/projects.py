@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest_reflex
 from pytest_reflex.storage.lines import NO_LINE, digest_of, encode
-from pytest_reflex.storage.user_folders import place_of
+from pytest_reflex.storage.user_state import place_of
 from tests.earlier.inputs import INPUTS, REPOSITORIES
 
 HOME = "/earlier"

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from pytest_reflex.fixes import FixError, apply
-from pytest_reflex.fixes.yaml_text import Style, after_key, pairs
+from pytest_reflex.fixes.data_edit import Style, after_key, pairs
 from pytest_reflex.model.rules import Fix
 
 piece = st.sampled_from(

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.goal.hook import HookOptions, answer
-from pytest_reflex.drivers.goal.hook_settings import with_entry, without_entries
-from pytest_reflex.drivers.goal.json_text import set_key, without_entry
+from pytest_reflex.drivers.goal.hook_settings import (
+    set_key,
+    with_entry,
+    without_entries,
+    without_entry,
+)
 from pytest_reflex.text.data_tree import read_json
 from tests.hook.desk import ANSWER, MINE, goal
 

@@ -34,7 +34,7 @@ def stop_hooks(path: Path) -> list[dict[str, Any]]:
 
 
 def test_the_clients_are_those_that_can_be_named() -> None:
-    from pytest_reflex.cli.hook_install import install
+    from pytest_reflex.cli.hook_manage import install
     from pytest_reflex.drivers.goal.hook_settings import CLIENTS
 
     (option,) = [one for one in install.params if one.name == "name"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.model.judged import Ballot, Ruling, Vote
-from pytest_reflex.verdict.ballot import MOST_VOTES, majority, ruling_of, settled
+from pytest_reflex.verdict.score import MOST_VOTES, majority, ruling_of, settled
 from tests.judged.jurors import ballot
 
 TABLE = {

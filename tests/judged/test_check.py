@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.judged import LONGEST, JudgedCheck
-from pytest_reflex.checks.purse import Purse
+from pytest_reflex.checks.judged import LONGEST, JudgedCheck, Purse
 from pytest_reflex.checks.registry import Registry, built_in
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.contracts.validate import problems

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.configure import agent_from_table
-from pytest_reflex.agents.judge import AgentJudge, for_votes
-from pytest_reflex.agents.judge_prompt import case_number, judge_prompt
-from pytest_reflex.contracts.judgement import LONGEST_REASON, read_judgement
+from pytest_reflex.agents.judge import (
+    LONGEST_REASON,
+    AgentJudge,
+    case_number,
+    for_votes,
+    judge_prompt,
+    read_judgement,
+)
 from pytest_reflex.contracts.steps import ContractError
 from pytest_reflex.model.judged import Ruling
 from pytest_reflex.model.run import Spend, total_cost

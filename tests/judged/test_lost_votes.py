@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.judged import Remembered
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.remembered import Remembered
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.iterate.statefile import is_driven
+from pytest_reflex.drivers.common.record import CallsUnderWay
+from pytest_reflex.drivers.iterate.state import is_driven
 from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls, paid_calls
 from pytest_reflex.host import open_host
 from pytest_reflex.model.enums import Level, Step

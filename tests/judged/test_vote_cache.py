@@ -19,8 +19,8 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.host import employ_judge, open_host
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.settings import load
-from pytest_reflex.storage import vote_folder
-from pytest_reflex.storage.vote_folder import VoteFolder, folder_of, nothing_planted
+from pytest_reflex.storage import user_state
+from pytest_reflex.storage.user_state import VoteFolder, folder_of, nothing_planted
 from tests.judged.jurors import BODIES, configured, judge
 
 pytestmark = pytest.mark.variants
@@ -333,8 +333,8 @@ def test_an_agent_of_a_loop_plants_no_vote(folder: Path) -> None:
 def test_old_votes_go_where_there_are_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vote_folder, "MOST_VOTES", 10)
-    monkeypatch.setattr(vote_folder, "_ROOM", 2)
+    monkeypatch.setattr(user_state, "MOST_VOTES", 10)
+    monkeypatch.setattr(user_state, "_ROOM", 2)
     place = tmp_path / "votes" / "one"
     folder = VoteFolder(place)
     for number in range(25):
@@ -347,7 +347,7 @@ def test_old_votes_go_where_there_are_too_many(
 def test_old_projects_go_where_there_are_too_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vote_folder, "MOST_PROJECTS", 3)
+    monkeypatch.setattr(user_state, "MOST_PROJECTS", 3)
     vote = Vote(ruling=Ruling.PASS, agent="jury", reasons=("x",))
     for number in range(6):
         place = tmp_path / "votes" / f"{number}"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.remembered import Remembered
+from pytest_reflex.checks.judged import Remembered
+from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.judging import Listener
-from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.judged import Cast, Ruling
-from pytest_reflex.reports.history import event_line
+from pytest_reflex.reports.runs import event_line
 from tests.judged.jurors import case, configured, judge
 from tests.slim import slim_python
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.configure import agent_from_table
-from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.measure import Attempt, Measurement, measured
-from pytest_reflex.drivers.common.measure_agent import AgentMeasure
+from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
+from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.steps import Question, Reply
@@ -139,11 +139,11 @@ def test_each_call_is_under_way_until_its_answer_is_there() -> None:
 KILLED = """\
 import os, sys
 from pathlib import Path
-from pytest_reflex.drivers.common.calls import CallsUnderWay
+from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.measure import Attempt, measured
-from pytest_reflex.drivers.common.measure_agent import AgentMeasure
-from pytest_reflex.drivers.common.record_store import NextStep
+from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
+from pytest_reflex.drivers.common.record_file import NextStep
 from pytest_reflex.drivers.common.running import resume, run
 from pytest_reflex.model.stop import StopReason
 

@@ -8,21 +8,18 @@ ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".mutants"
 
 MODULES = (
-    "pytest_reflex/verdict/ballot.py",
     "pytest_reflex/verdict/formatting.py",
     "pytest_reflex/verdict/gate.py",
     "pytest_reflex/verdict/progress.py",
     "pytest_reflex/verdict/score.py",
-    "pytest_reflex/drivers/common/limits.py",
+    "pytest_reflex/drivers/common/drive.py",
     "pytest_reflex/drivers/reflex/decide.py",
     "pytest_reflex/drivers/reflex/fold.py",
     "pytest_reflex/drivers/reflex/stopping.py",
     "pytest_reflex/session/conclude.py",
-    "pytest_reflex/session/tally.py",
     "pytest_reflex/storage/journal.py",
     "pytest_reflex/storage/lines.py",
     "pytest_reflex/drivers/iterate/decide.py",
-    "pytest_reflex/drivers/iterate/outcome.py",
     "pytest_reflex/checks/content.py",
     "pytest_reflex/checks/selection.py",
 )

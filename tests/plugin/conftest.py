@@ -15,16 +15,16 @@ import tabulate
 from xdist import dsession, workermanage
 
 from pytest_reflex import plugin
-from pytest_reflex.checks import content, executable, not_run, session
+from pytest_reflex.checks import content, executable, not_run
 from pytest_reflex.checks.code import check as code
-from pytest_reflex.checks.reported import xml_reports
+from pytest_reflex.checks.findings import formats
 from pytest_reflex.checks.structure import check
 from pytest_reflex.session import controller
 
 # A session in this process forgets the modules that it imported. These need not come again, and
 # the C parser must not: a second copy does not know the event classes of the first.
 KEPT = (
-    *(content, executable, session, check, not_run, code, xml_reports, controller),
+    *(content, executable, not_run, check, not_run, code, formats, controller),
     *(_ruamel_yaml, tabulate, dsession, workermanage),
 )
 

@@ -14,10 +14,9 @@ import pytest
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.session.conclude import CHANGED, Conclusion, conclude, expected
+from pytest_reflex.session.conclude import CHANGED, CRASHED, Conclusion, Tally, conclude, expected
 from pytest_reflex.session.plan import Plan, Planned
 from pytest_reflex.session.results import Reported
-from pytest_reflex.session.tally import CRASHED, Tally
 from tests.verdict.sets import rule, target
 
 ID = "it.reflex.yaml"

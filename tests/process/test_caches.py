@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.temporary import private_caches
+from pytest_reflex.process.guard import private_caches
 
 pytestmark = pytest.mark.variants
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.process.capture import Capture
+from pytest_reflex.process.child import Capture
 
 
 def captured(data: bytes, head: int, tail: int, size: int = 7) -> Capture:

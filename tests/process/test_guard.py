@@ -74,7 +74,7 @@ def test_f22_nothing_outlives_an_owner_that_was_killed(
 
 FOLDERS = """
 import os, sys, time
-from pytest_reflex.process.temporary import make_folder, temporary_folder
+from pytest_reflex.process.guard import make_folder, temporary_folder
 kept = make_folder("reflex-kept-")
 (kept / "in").mkdir()
 (kept / "in" / "prompt").write_text("x")

@@ -76,7 +76,7 @@ def runs_data(tree: ast.Module) -> bool:
 
 
 # Why it may: `compile` reports whether a text is Python; what it makes is thrown away.
-NAMED = {"text/python_tree.py"}
+NAMED = {"checks/code/sources.py"}
 
 
 def test_t22_nothing_runs_what_is_data() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from pytest_reflex.process.deadline import ticking
 from pytest_reflex.process.fork import can_fork
-from pytest_reflex.process.ticking import ticking
 
 
 @pytest.fixture(autouse=True)

@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.agents.comparable import comparable
-from pytest_reflex.agents.judge_prompt import judge_prompt
+from pytest_reflex.agents.judge import ask_for, judge_prompt
 from pytest_reflex.agents.prompts import prompt_for, prompt_parts
-from pytest_reflex.agents.questions import ask_for
-from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.agents.replay import comparable
+from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.drivers.common.measure import Attempt
-from pytest_reflex.drivers.common.measure_agent import AgentMeasure
-from pytest_reflex.drivers.iterate.budget import tokens_of
+from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
+from pytest_reflex.drivers.iterate.procedures import tokens_of
 from pytest_reflex.drivers.iterate.prompt import prompt_sections
 from pytest_reflex.model.judged import Case
 from pytest_reflex.model.steps import Question, Reply, StepRequest

@@ -15,10 +15,9 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_reflex.contracts.extract import ContractError
-from pytest_reflex.contracts.judgement import read_judgement
+from pytest_reflex.agents.judge import read_judgement
 from pytest_reflex.contracts.steps import read_issues, read_plan
-from pytest_reflex.contracts.validate import plain_schema
+from pytest_reflex.contracts.validate import ContractError, plain_schema
 from tests.prompts.write import GOLDEN
 from tests.real.smollm import PYTHON, TOOL
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.history import read_events
-from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.events import Event
 from pytest_reflex.storage.journal import read_journal
 

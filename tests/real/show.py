@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pytest_reflex.agents.comparable import comparable
 from pytest_reflex.agents.recording import Header, Recording, read_recording
+from pytest_reflex.agents.replay import comparable
 from pytest_reflex.storage.journal import Journal
 from tests.real import flowing, holding
 from tests.real.clients import CLAUDE, CLIENTS, Client, bare

@@ -19,7 +19,7 @@ from pytest_reflex.settings import (
     positive,
     whole,
 )
-from pytest_reflex.settings.variables import GIVEN
+from pytest_reflex.settings.resolve import GIVEN
 
 KEY = "loop.max_iterations"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_reflex.storage.aside import keep_aside
-from pytest_reflex.storage.atomic import remove_file, replace_file
+from pytest_reflex.storage.atomic import keep_aside, remove_file, replace_file
 from pytest_reflex.storage.folders import create_run_folder
 from pytest_reflex.storage.journal import Journal
 from tests.faults.intercepted import Fault, Faulty, Intercepted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.storage.filesystem import lock_warning
+from pytest_reflex.storage.files import lock_warning
 
 
 def mounts(folder: Path, kind: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.errors import LockedError, StateError, UsageError
+from pytest_reflex.storage.folders import remove_leftovers, remove_run
 from pytest_reflex.storage.journal import Journal
-from pytest_reflex.storage.removal import remove_leftovers, remove_run
 
 HISTORY = "history.jsonl"
 

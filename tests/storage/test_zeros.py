@@ -80,7 +80,7 @@ KEEPS = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_reflex.errors import StateError
-from pytest_reflex.storage.aside import keep_aside
+from pytest_reflex.storage.atomic import keep_aside
 from pytest_reflex.storage.journal import Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

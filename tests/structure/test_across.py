@@ -12,9 +12,8 @@ from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.checks.structure import check
 from pytest_reflex.checks.structure.check import KINDS, StructureCheck, kind_of
 from pytest_reflex.errors import CriteriaError, Place
-from pytest_reflex.model.artifact import Artifact
+from pytest_reflex.model.artifact import Artifact, LeftOut, Reason
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.left_out import LeftOut, Reason
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext

@@ -11,9 +11,9 @@ from pytest_reflex.checks.registry import built_in
 from pytest_reflex.criteria.author.samples import judge_sample
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.fixes.registry import apply_all
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Level, Outcome
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.samples import Sample
 
 REGISTRY = built_in()
 TEMPLATES: dict[str, Criteria] = {

@@ -8,8 +8,7 @@ import pytest
 
 from pytest_reflex.text import data as data_module
 from pytest_reflex.text.data import read_data
-from pytest_reflex.text.places import JsonPlaces
-from pytest_reflex.text.toml_places import toml_places
+from pytest_reflex.text.places import JsonPlaces, toml_places
 
 COUNT = 20_000
 TABLES = "[[a]]\nx = 1\n\n"

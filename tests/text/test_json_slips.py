@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.text import json_slips
+from pytest_reflex.text import places
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError
 
@@ -33,7 +33,7 @@ def test_a_slip_has_its_place(text: str, line: int, column: int, told: str) -> N
 
 
 def test_a_slip_of_a_text_that_is_too_long_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_slips, "LONGEST", 10)
+    monkeypatch.setattr(places, "LONGEST", 10)
     with pytest.raises(DataSyntaxError, match=r"^duplicate key 'long'$"):
         read_data('{"long": 1, "long": 2}', "json")
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.text.data_tree import read_json, read_yaml
+from pytest_reflex.text.data_tree import data_of, descend, read_json, read_yaml
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.nodes import data_of, descend
 from pytest_reflex.text.places import JsonPlaces
-from pytest_reflex.text.yaml_events import plain_value
+from pytest_reflex.text.yaml_data import plain_value
 
 data = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.floats(allow_nan=False),

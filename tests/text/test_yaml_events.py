@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.text import yaml_events as module
+from pytest_reflex.text import yaml_data as module
 from pytest_reflex.text.data_tree import read_yaml as read_tree
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.yaml_data import read_yaml
-from pytest_reflex.text.yaml_events import ForbiddenCharacterError, yaml_events
+from pytest_reflex.text.yaml_data import ForbiddenCharacterError, read_yaml, yaml_events
 
 
 def seen(text: str) -> list[tuple[str, Any]]:

@@ -1,17 +1,50 @@
-"""The Python files of an artifact, each parsed once."""
+"""The Python files of an artifact, each parsed once, by one thread at a time.
+
+CPython counts how deep a tree is for the whole interpreter (gh-106905): threads that build trees at
+the same time make each other fail with a SystemError. `warnings.catch_warnings` is not for threads
+either.
+"""
 
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from threading import Lock
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.text.python_tree import parse_python
+
+_ONE_AT_A_TIME = Lock()
+_TRIES = 5  # others build trees too: pytest does so when it imports a test
+
+
+def parse_python(text: str, name: str = "<text>", *, compiles: bool = False) -> ast.Module:
+    """Return the tree of a text; with `compiles` it is held to what only the compiler refuses.
+
+    Raises SyntaxError, ValueError, RecursionError or MemoryError, as the compiler does.
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            return _parse(text, name, compiles)
+        except SystemError:
+            if not left:
+                raise
+    raise AssertionError  # the last try has returned or raised
+
+
+def _parse(text: str, name: str, compiles: bool) -> ast.Module:
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text, name)
+        if compiles:
+            compile(tree, name, "exec", dont_inherit=True)
+    return tree
+
 
 _PYTHON = (".py", ".pyi")
 PYTHON_FILES = tuple(f"*{ending}" for ending in _PYTHON)

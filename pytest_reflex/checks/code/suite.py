@@ -10,7 +10,7 @@ from pytest_reflex.checks.code.sources import Found, Reading, Seen
 from pytest_reflex.checks.code.tool import ToolError, python_command, run_tool
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckCommand, CheckContext
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.guard import temporary_folder
 
 _PASSED, _FAILED, _INTERRUPTED, _NONE = 0, 1, 2, 5
 # Byte code that lies in the artifact may be of another text of one size and second. The prefix

@@ -13,9 +13,9 @@ from typing import Any
 from pytest_reflex.checks.code.sources import Reading
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
-from pytest_reflex.process.temporary import temporary_folder
 
 _MOST_OUTPUT = 20_000_000
 _OWN_VARIABLES = ("PYTHONDONTWRITEBYTECODE", "NO_COLOR")

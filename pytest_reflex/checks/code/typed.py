@@ -27,7 +27,7 @@ from pytest_reflex.checks.code.tool import (
 )
 from pytest_reflex.checks.finding import Finding, lacking
 from pytest_reflex.model.targets import CheckCommand, CheckContext
-from pytest_reflex.process.temporary import make_folder, remove_folder
+from pytest_reflex.process.guard import make_folder, remove_folder
 
 _OPTIONS = (
     *("--config-file=", "--output=json"),

@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.command import NOT_FOUND, Command, command_of
-from pytest_reflex.checks.command_run import (
+from pytest_reflex.checks.command import (
+    NOT_FOUND,
     TIMEOUT,
+    Command,
     check_command,
+    command_of,
     in_words,
+    last_lines,
     remarks,
     run_command,
     shell_problems,
@@ -21,19 +24,18 @@ from pytest_reflex.checks.command_run import (
     written_by,
 )
 from pytest_reflex.checks.finding import MOST_FINDINGS
-from pytest_reflex.checks.findings.parameters import KINDS
-from pytest_reflex.checks.findings.report import ALL, Counted, Limits
-from pytest_reflex.checks.options import problems_of, settle
-from pytest_reflex.checks.output import last_lines
-from pytest_reflex.checks.reading import read_artifact
-from pytest_reflex.checks.reported.finding import (
+from pytest_reflex.checks.findings.parameters import FORMS, KINDS, TELLING, reader_of, slip_in
+from pytest_reflex.checks.findings.report import (
+    ALL,
+    Counted,
+    Limits,
     NothingRunError,
     Reader,
     ToolFinding,
     UnreadableError,
 )
-from pytest_reflex.checks.reported.forms import FORMS, TELLING, reader_of
-from pytest_reflex.checks.reported.slips import slip_in
+from pytest_reflex.checks.options import problems_of, settle
+from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome

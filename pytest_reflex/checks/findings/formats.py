@@ -1,12 +1,20 @@
-"""SARIF 2.1.0: results of runs, without those that are suppressed or say that all is well."""
+"""Report formats beside plain JSON: SARIF, TAP, checkstyle, JUnit."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 from urllib.parse import unquote
 
-from pytest_reflex.checks.reported.finding import MOST, ToolFinding, UnreadableError, utf8
+from pytest_reflex.checks.findings.report import (
+    MOST,
+    NothingRunError,
+    ToolFinding,
+    UnreadableError,
+    utf8,
+)
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError
@@ -107,3 +115,205 @@ def _map(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableError(f"{what} in the SARIF log is not a map")
     return value
+
+
+_RESULT = re.compile(r"(not )?ok(?: +(\d{1,9}))?(?: +-)?(?: +(.*))?")
+_PLAN = re.compile(r"1\.\.(\d{1,9})(?: *#(.*))?")
+_DIRECTIVE = re.compile(r"(?<!\\)#\s*(todo|skip\S*)\b", re.IGNORECASE)
+_BAIL = re.compile(r"bail out!(.*)", re.IGNORECASE)
+
+
+def read_tap(data: bytes) -> list[ToolFinding]:
+    """Return the tests that are not ok; the rule is `test N`, the message the description.
+
+    What is marked TODO or SKIP is not a finding, and was not run. What is indented (subtests, YAML)
+    belongs to the test before it. Raises UnreadableError without a plan, on fewer or more tests
+    than planned, on a test out of order and on "Bail out!"; NothingRunError where no test was run.
+    """
+    planned: int | None = None
+    count, ran, found = 0, 0, []
+    for line in utf8(data).split("\n"):
+        if bail := _BAIL.fullmatch(line.rstrip()):
+            raise UnreadableError(f"the tests were given up: {bail[1].strip() or 'Bail out!'}")
+        if plan := _PLAN.fullmatch(line.rstrip()):
+            if planned is not None:
+                raise UnreadableError("the TAP report has two plans")
+            planned = int(plan[1])
+        elif result := _RESULT.fullmatch(line.rstrip()):
+            count += 1
+            if result[2] and int(result[2]) != count:
+                raise UnreadableError(f"test {result[2]} stands where test {count} should")
+            description = result[3] or ""
+            if _DIRECTIVE.search(description):
+                continue
+            ran += 1
+            if result[1]:
+                found.append(ToolFinding(message=description or "not ok", rule=f"test {count}"))
+    _refuse_gap(planned, count, ran)
+    return found
+
+
+def _refuse_gap(planned: int | None, count: int, ran: int) -> None:
+    if planned is None:
+        raise UnreadableError("the TAP report has no plan (1..N)")
+    if planned != count:
+        raise UnreadableError(f"{planned} tests were planned, {count} are reported")
+    if not ran:
+        marked = f": all {count} are marked SKIP or TODO" if count else ""
+        raise NothingRunError(f"no test was run{marked}")
+
+
+MAX_DEPTH = 100
+
+
+@dataclass(slots=True)
+class Element:
+    """An element with its attributes, its children, and the text directly in it."""
+
+    name: str
+    attributes: dict[str, str]
+    children: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def below(self, *names: str) -> list[Element]:
+        """Return the children of these names."""
+        return [child for child in self.children if child.name in names]
+
+
+def read_xml(data: bytes) -> Element:
+    """Return the root of an XML document; raises UnreadableError where it is none."""
+    from xml.parsers.expat import ExpatError, ParserCreate
+
+    if not data.strip():
+        raise UnreadableError("the report is empty")
+    top = Element("", {})
+    open_elements = [top]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > MAX_DEPTH:
+            raise UnreadableError(f"the report is nested deeper than {MAX_DEPTH} levels")
+        element = Element(name.rpartition(":")[2], attributes)
+        open_elements[-1].children.append(element)
+        open_elements.append(element)
+
+    def text(words: str) -> None:
+        open_elements[-1].text += words
+
+    parser = ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda name: open_elements.pop()
+    parser.CharacterDataHandler = text
+    parser.StartDoctypeDeclHandler = _refuse
+    try:
+        parser.Parse(data.lstrip(), True)
+    except ExpatError as error:
+        raise UnreadableError(f"the report is not XML: {error}") from None
+    except (LookupError, ValueError) as error:
+        raise UnreadableError(str(error)) from None
+    return top.children[0]
+
+
+def number_in(element: Element, name: str) -> int:
+    """Return an attribute that is a whole number >= 0; 0 where there is none."""
+    value = element.attributes.get(name, "").strip()
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 0
+
+
+def _refuse(*_: Any) -> NoReturn:
+    raise UnreadableError("the report declares a document type (DOCTYPE), which is not read")
+
+
+_BY_PYTEST = ("pytest", "pytest tests")
+_NOT_RUN = ("notrun", "skipped", "disabled")
+
+
+def read_checkstyle(data: bytes) -> list[ToolFinding]:
+    """Return the errors of a checkstyle report; raises UnreadableError where it is none."""
+    root = read_xml(data)
+    if root.name != "checkstyle":
+        raise UnreadableError(f"the report is not a checkstyle report, but <{root.name}>")
+    found = []
+    for file in root.below("file"):
+        if broken := file.below("exception"):
+            why = " ".join(broken[0].text.split())[:120]
+            raise UnreadableError(f"the tool failed at {file.attributes.get('name')}: {why}")
+        found += [_checkstyle(error, file) for error in file.below("error")]
+    return found
+
+
+def _checkstyle(error: Element, file: Element) -> ToolFinding:
+    message = error.attributes.get("message", "")
+    if not message.strip():
+        raise UnreadableError("an error in the checkstyle report has no message")
+    return ToolFinding(
+        message=message,
+        rule=error.attributes.get("source", ""),
+        level=error.attributes.get("severity", ""),
+        file=file.attributes.get("name", ""),
+        line=number_in(error, "line"),
+        column=number_in(error, "column"),
+    )
+
+
+def read_junit(data: bytes) -> list[ToolFinding]:
+    """Return the failures and errors of a JUnit report, the rule being the name of the test.
+
+    Raises UnreadableError where it is none, or tells of more tests or failures than it shows;
+    NothingRunError where no test was run.
+    """
+    root = read_xml(data)
+    if root.name not in ("testsuites", "testsuite"):
+        raise UnreadableError(f"the report is not a JUnit report, but <{root.name}>")
+    suites = list(_suites(root))
+    cases = [(suite, case) for suite in suites for case in suite.below("testcase")]
+    # pytest counts each subtest, and shows the test that it is in.
+    by_pytest = any(each.attributes.get("name") in _BY_PYTEST for each in (root, *suites))
+    for suite in {id(each): each for each in (root, *suites)}.values():
+        _refuse_hidden(suite, counts_tests=not by_pytest)
+    if not cases:
+        raise NothingRunError("the JUnit report has no test")
+    if not any(_was_run(case) for _, case in cases):
+        raise NothingRunError(f"no test was run: all {len(cases)} are skipped")
+    return [
+        _junit(fault, case, suite)
+        for suite, case in cases
+        for fault in case.below("failure", "error")
+    ]
+
+
+def _suites(element: Element) -> Iterator[Element]:
+    if element.name == "testsuite":
+        yield element
+    for child in element.below("testsuite"):
+        yield from _suites(child)
+
+
+def _refuse_hidden(suite: Element, *, counts_tests: bool) -> None:
+    name = suite.attributes.get("name", "")
+    cases = [case for inner in _suites(suite) for case in inner.below("testcase")]
+    tests = number_in(suite, "tests")
+    if counts_tests and tests > len(cases):
+        raise UnreadableError(f"the suite {name!r} tells of {tests} tests and shows {len(cases)}")
+    shown = sum(len(case.below("failure", "error")) for case in cases)
+    told = number_in(suite, "failures") + number_in(suite, "errors")
+    if told > shown:
+        raise UnreadableError(f"the suite {name!r} tells of {told} failures and shows {shown}")
+
+
+def _was_run(case: Element) -> bool:
+    # GoogleTest marks what it did not run by an attribute alone.
+    return not case.below("skipped") and case.attributes.get("status") not in _NOT_RUN
+
+
+def _junit(fault: Element, case: Element, suite: Element) -> ToolFinding:
+    names = [case.attributes.get(key, "") for key in ("classname", "name")]
+    text = fault.attributes.get("message") or fault.text.strip().partition("\n")[0]
+    return ToolFinding(
+        message=text or fault.attributes.get("type") or f"a test has a {fault.name}",
+        rule=".".join(name for name in names if name),
+        level="error",
+        file=case.attributes.get("file") or suite.attributes.get("file", ""),
+        line=number_in(case, "line"),
+        column=number_in(case, "column"),
+    )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_reflex.checks.reported.finding import (
+from pytest_reflex.checks.findings.report import (
     MOST,
     NothingRunError,
     ToolFinding,

@@ -1,16 +1,76 @@
-"""The parameters of a findings check."""
+"""The parameters of a findings check, the report formats by name, and errors in its mappings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pytest_reflex.checks.command_run import COMMAND_KINDS
-from pytest_reflex.checks.findings.json_report import FIELDS
-from pytest_reflex.checks.findings.report import ALL, IGNORE
+from pytest_reflex.checks.command import COMMAND_KINDS
+from pytest_reflex.checks.findings.formats import read_checkstyle, read_junit, read_sarif, read_tap
+from pytest_reflex.checks.findings.json_report import FIELDS, KNOWN, Form, JsonReader
+from pytest_reflex.checks.findings.report import ALL, IGNORE, LEVELS, Reader
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, one_of, whole_number
-from pytest_reflex.checks.reported.finding import LEVELS
-from pytest_reflex.checks.reported.forms import FORMS, TELLING, is_fields
+from pytest_reflex.errors import Problem, did_you_mean, nearest_word, suggest
+from pytest_reflex.model.plain import as_written, one_line
+
+_READERS: dict[str, Reader] = {
+    "sarif": read_sarif,
+    "junit": read_junit,
+    "tap": read_tap,
+    "checkstyle": read_checkstyle,
+}
+OPEN = ("json", "jsonl")
+"""Forms whose fields a rule names."""
+
+TELLING = ("junit", "tap", "eslint-json")
+"""Forms that tell whether anything was run or looked at."""
+
+_NOT_THAT_LIST = "no report: anything but that list"
+FORMS = {
+    "sarif": "results of version 2.1.0, without suppressed ones; no report: a run without results",
+    "junit": "failures and errors, the rule is the test's name; "
+    "no report: no test was run, or more tests or failures are reported than shown",
+    "tap": "tests that are not ok, without those marked `TODO` or `SKIP`; "
+    "no report: no other test was run, one is missing, or no plan",
+    "checkstyle": "errors, the rule is their `source`; no report: an exception in it",
+    "ruff-json": f"the JSON of ruff; {_NOT_THAT_LIST}",
+    "eslint-json": f"the JSON of ESLint; {_NOT_THAT_LIST}, or a list of no files",
+    "markdownlint-json": f"the JSON of markdownlint; {_NOT_THAT_LIST}",
+    "spectral-json": f"the JSON of Spectral; {_NOT_THAT_LIST}",
+    "hadolint-json": f"the JSON of hadolint; {_NOT_THAT_LIST}",
+    "shellcheck-json": f"the JSON of ShellCheck; {_NOT_THAT_LIST}",
+    "json": "whatever `fields` names; no report: a finding without its message",
+    "jsonl": "a finding in each line, as `fields` names its parts; no report: one without message",
+}
+"""Every form, with what is a finding in it and what is taken for no report."""
+
+
+def reader_of(name: str, fields: Mapping[str, str] | None, items: str | None, first: int) -> Reader:
+    """Return what reads reports of a form.
+
+    `fields` (by the names of FIELDS), `items` and `first`, the number of the first line, are for
+    the forms in OPEN. Raises ValueError where they do not go together.
+    """
+    if name not in OPEN:
+        if fields or items:
+            raise ValueError(f"fields and items go with format {' and '.join(OPEN)}, not {name}")
+        return _READERS[name] if name in _READERS else JsonReader(KNOWN[name]).document
+    if not fields:
+        raise ValueError(f"format {name} needs fields: {{message: ..., rule: ...}}")
+    if name == "jsonl" and items:
+        raise ValueError("items goes with format json: a line of jsonl is a finding")
+    reader = JsonReader(Form(fields=fields, items="*" if items is None else items, first=first))
+    return reader.lines if name == "jsonl" else reader.document
+
+
+def is_fields(value: Any) -> bool:
+    """Return whether a value says where the fields of a finding are."""
+    return (
+        isinstance(value, Mapping)
+        and "message" in value
+        and all(key in FIELDS and isinstance(path, str) and path for key, path in value.items())
+    )
+
 
 STREAMS = ("stdout", "stderr")
 _STATUS = whole_number(0, 255, "an exit status")
@@ -100,3 +160,56 @@ KINDS = {
         schema={"type": "integer", "minimum": 0, "maximum": 1},
     ).means("for `json` and `jsonl`: the number of the first line and column", "1"),
 }
+
+
+def slip_in(key: str, value: Any) -> Problem | None:
+    """Return the first thing that is wrong in the mapping under a key; None where it is none."""
+    if not isinstance(value, Mapping):
+        return None
+    if key == "max_findings":
+        return _in_limits(value)
+    if key in ("levels", "rules"):
+        return _in_levels(key, value)
+    return _in_fields(value) if key == "fields" else None
+
+
+def _in_limits(limits: Mapping[str, Any]) -> Problem | None:
+    for level, most in limits.items():
+        if level not in (*LEVELS, ALL):
+            return _unknown("max_findings", level, "level", (*LEVELS, ALL))
+        if not COUNT.fits(most):
+            message = f"max_findings.{level} must be {COUNT.words}, not {_shown(most)}"
+            return Problem(message=message, path=("max_findings", level), given=_shown(most))
+    return None
+
+
+def _in_levels(key: str, levels: Mapping[str, Any]) -> Problem | None:
+    known = (*LEVELS, IGNORE)
+    for name, level in levels.items():
+        if level not in known:
+            message = f"{key}.{name} must be one of {', '.join(known)}, not {_shown(level)}"
+            hint = suggest(nearest_word(level, known)) if isinstance(level, str) else ""
+            return Problem(message=message, hint=hint, path=(key, name), given=_shown(level))
+    return None
+
+
+def _in_fields(fields: Mapping[str, Any]) -> Problem | None:
+    for name, path in fields.items():
+        if name not in FIELDS:
+            return _unknown("fields", name, "field", FIELDS)
+        if not isinstance(path, str) or not path:
+            message = f"fields.{name} must be a path, not {_shown(path)}"
+            return Problem(message=message, path=("fields", name), given=_shown(path))
+    if "message" in fields:
+        return None
+    message = "fields: there is no message"
+    return Problem(message=message, hint="message: ...", path=("fields",))
+
+
+def _unknown(key: str, word: Any, what: str, known: Iterable[str]) -> Problem:
+    message = f"{key}: {one_line(repr(word), 60)} is not a {what}"
+    return Problem(message=message, hint=did_you_mean(word, known), path=(key, word), of_key=True)
+
+
+def _shown(value: Any) -> str:
+    return one_line(as_written(value), 60)

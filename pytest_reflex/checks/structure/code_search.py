@@ -8,15 +8,15 @@ from pathlib import PurePath
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, cast
 
+from pytest_reflex.checks.code.sources import parse_python
 from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
+from pytest_reflex.checks.structure.check import Judge, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.text.python_tree import parse_python
 
 if TYPE_CHECKING:
     from ast_grep_py import SgNode

@@ -1,20 +1,33 @@
-"""Every template that can be named: the stock ones and those of installed packs, each read."""
+"""What an author looks up: templates by name, where a rule was declared, what will run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.load import load_criteria
-from pytest_reflex.criteria.packs import installed_packs
-from pytest_reflex.criteria.templates import stock_folder, stock_names
-from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.rules import Criteria, number
+from pytest_reflex.checks.judged import with_judged
+from pytest_reflex.checks.preview import preview
+from pytest_reflex.checks.registry import Key, compile_checks
+from pytest_reflex.criteria.author.formatting import formatters_of
+from pytest_reflex.criteria.load import Reading, collector_off, load_criteria
+from pytest_reflex.criteria.rules import Layer
+from pytest_reflex.criteria.templates import (
+    find_template,
+    installed_packs,
+    stock_folder,
+    stock_names,
+)
+from pytest_reflex.errors import CriteriaError, Place
+from pytest_reflex.model.enums import Level
+from pytest_reflex.model.judged import Judge
+from pytest_reflex.model.rules import VARIABLE_PREFIX, Criteria, number
+from pytest_reflex.model.targets import CompiledCheck
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+
 
 STOCK = "stock"
 
@@ -80,3 +93,110 @@ def _read(listed: Listed, registry: Registry) -> Listed:
         criteria=criteria,
         problem=problem,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One file's word on a rule: where it stands, and which keys of the rule it gives."""
+
+    place: Place
+    keys: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": self.place.path,
+            "line": self.place.line,
+            "column": self.place.column,
+            "keys": list(self.keys),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traced:
+    """Criteria as they were read, with what each file said; `path` is the file that was named."""
+
+    criteria: Criteria
+    layer: Layer
+    path: Path
+    files: tuple[Path, ...]
+
+    def sayings(self, rule_id: str) -> tuple[Saying, ...]:
+        """Return what was said about a rule: its declaration first, then what overrides it."""
+        draft = self.layer.drafts[rule_id]
+        return tuple(
+            Saying(part.faults.place(part.table.spot), tuple(k for k in part.table if k != "id"))
+            for part in draft.parts()
+        )
+
+
+def trace(
+    ref: str | Path,
+    *,
+    registry: Registry,
+    variables: Mapping[str, Any] | None = None,
+    relative_to: Path | None = None,
+) -> Traced:
+    """Read criteria as `load_criteria` does, and keep where everything was said."""
+    reading = Reading(registry, variables or {})
+    path = find_template(ref, relative_to=relative_to)
+    with collector_off():
+        table, faults = reading.document(path)
+        layer = reading.layer(path, table, faults)
+        criteria = reading.criteria(layer, path)
+    files = tuple(dict.fromkeys(reading.files))
+    return Traced(criteria=criteria, layer=layer, path=path, files=files)
+
+
+def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> dict[str, Any]:
+    """Return what an evaluation at `level` runs, and what its fixes do, as plain data.
+
+    Raises CriteriaError with every check that cannot be compiled, those of other levels included.
+    """
+    judged = with_judged(criteria, registry)
+    checks = compile_checks(judged, level, registry)
+    off = [one.to_json() for one in criteria.switched_off]
+    return {
+        "criteria": criteria.name,
+        "version": criteria.version,
+        "source": criteria.source,
+        "phase": level.value,
+        "threshold": number(criteria.thresholds[level]),
+        "variables": {VARIABLE_PREFIX + name.upper(): v for name, v in criteria.vars.items()},
+        **({"switched_off": off} if off else {}),
+        "checks": list(_checks(judged, level, checks, root, registry.judge)),
+        "formatters": list(_formatters(criteria, level, root)),
+    }
+
+
+def _formatters(criteria: Criteria, level: Level, root: Path) -> Iterator[dict[str, Any]]:
+    for rule, fix, command in formatters_of(criteria.active(level), criteria.commands):
+        yield {
+            "rule": rule.id,
+            "safe": fix.safe,
+            "argv": list(command.argv),
+            "cwd": str(root),
+            "timeout": command.timeout,
+        }
+
+
+def _checks(
+    criteria: Criteria,
+    level: Level,
+    checks: Mapping[Key, CompiledCheck],
+    root: Path,
+    judge: Judge | None,
+) -> Iterator[dict[str, Any]]:
+    for rule in criteria.active(level):
+        head: dict[str, Any] = {"rule": rule.id, "severity": rule.severity.value}
+        head["weight"] = number(rule.weight)
+        if rule.when:
+            from pytest_reflex.checks.composite import words
+
+            head["when"] = list(map(words, rule.when))
+        if not rule.checks:
+            yield {**head, "check": None, "type": None, "prose": rule.prose}
+        for index in range(len(rule.checks)):
+            check = checks[rule.id, index]
+            what = preview(check, rule, root, judge)
+            group = {"groups": list(check.spec.groups)} if check.spec.groups else {}
+            yield {**head, "check": index, "in_process": check.in_process, **group, **what}

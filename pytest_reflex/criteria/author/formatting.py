@@ -16,18 +16,15 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from pytest_reflex.checks.command import Command, named_argv
-from pytest_reflex.checks.command_run import TIMEOUT, stopped
+from pytest_reflex.checks.command import TIMEOUT, Command, named_argv, stopped
 from pytest_reflex.errors import ReflexError, did_you_mean
-from pytest_reflex.fixes.format_text import FILE, STDOUT
-from pytest_reflex.fixes.kind import FixError
+from pytest_reflex.fixes.kind import FILE, STDOUT, FixError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import FORMAT, Fix, Rule
 from pytest_reflex.model.targets import CheckCommand
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import hide, hide_ends, inherited, secrets
+from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
-from pytest_reflex.process.secrecy import hide, hide_ends, secrets
-from pytest_reflex.process.temporary import temporary_folder
 from pytest_reflex.storage.files import read_file
 
 MOST_BYTES = 20_000_000

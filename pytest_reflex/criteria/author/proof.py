@@ -1,13 +1,23 @@
-"""What is known of a rule after it was tried, and the words for it."""
+"""Artifacts that mutants are made of, and what is known of a rule once it was tried."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
+from pathlib import Path, PurePath
 from typing import Any
 
+from pytest_reflex.criteria.author.planting import globs_of
+from pytest_reflex.criteria.author.samples import FOLDER, NAME
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.rules import Rule
+from pytest_reflex.model.globs import alternatives, selects
+from pytest_reflex.model.results import CheckResult
+from pytest_reflex.model.rules import CheckSpec, Rule
+from pytest_reflex.model.targets import CompiledCheck
 
 
 class Proof(StrEnum):
@@ -88,3 +98,152 @@ class RuleProof:
             "among_good": self.among.value if self.among else None,
             **({"needs": self.needs} if self.needs else {}),
         }
+
+
+MOST_FILES = 8
+"""Files of a folder that are changed, one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A text that may pass; `name` is that of its file, `base` where its links lead from.
+
+    In a folder `beside` has the texts of the other files; no name: they are all there is.
+    """
+
+    what: str
+    text: str
+    name: str = NAME
+    base: Path | None = None
+    beside: Mapping[str, str] | None = None
+
+    @property
+    def sample(self) -> Sample:
+        """The artifact that this is."""
+        if self.beside is None:
+            return Sample.of_text(self.text, self.name)
+        own = {self.name: self.text} if self.name else {}
+        return Sample({**self.beside, **own}, is_folder=True)
+
+
+def seed_of(what: str, sample: Sample, name: str = NAME, base: Path | None = None) -> Seed:
+    """Return a sample as a seed; `name` is that of a file for which any will do."""
+    if sample.is_folder:
+        return Seed(what, "", "", base, sample.files)
+    ((own, text),) = sample.files.items()
+    return Seed(what, text, own or name, base)
+
+
+def emptied(seed: Seed, what: str) -> Seed:
+    """Return the seed with nothing in it, of the same name: an empty file, or an empty folder."""
+    if seed.beside is None:
+        return replace(seed, what=what, text="")
+    return replace(seed, what=what, text="", name="", beside={})
+
+
+def single_files(
+    seed: Seed, globs: Sequence[str], results: Sequence[CheckResult]
+) -> Iterator[Seed]:
+    """Yield a folder as seeds of one file each: of those that globs or results name, else of all.
+
+    A file is its own only one. The first MOST_FILES are those that are changed one by one.
+    """
+    if seed.beside is None:
+        yield seed
+        return
+    files = seed.sample.files
+    told = {r.location.path.removeprefix(f"{FOLDER}/") for r in results if r.location}
+    named = [n for n in files if n in told or selects(globs, n)]
+    for name in named or files:
+        others = {other: text for other, text in files.items() if other != name}
+        yield replace(seed, what=f"{seed.what}: {name}", text=files[name], name=name, beside=others)
+
+
+def taken_out(seeds: Sequence[Seed]) -> Iterator[Seed]:
+    """Yield folders without one of their files.
+
+    Nothing where one file is all that is looked at: that is the empty artifact over again.
+    """
+    for seed in seeds if len(seeds) > 1 else ():
+        yield replace(seed, what=f"{seed.what}, removed", text="", name="")
+
+
+def together(whole: Seed, streams: Sequence[Iterator[Seed]]) -> Iterator[Seed]:
+    """Yield a folder with several files changed at once: the n-th change of each of them.
+
+    What one file has may be in another one as well, and is gone when none has it.
+    """
+    for row in zip_longest(*streams) if len(streams) > 1 else ():
+        changed = [seed for seed in row if seed]
+        if len(changed) > 1:
+            texts = {**whole.sample.files, **{seed.name: seed.text for seed in changed}}
+            what = f"{changed[0].what}, and {len(changed) - 1} more changed with it"
+            yield replace(whole, what=what, beside=texts)
+
+
+def lines_told(seed: Seed, results: Sequence[CheckResult]) -> list[int]:
+    """Return the lines of the file that results point to."""
+    places = [result.location for result in results if result.location]
+    if seed.beside is not None:
+        places = [place for place in places if place.path == f"{FOLDER}/{seed.name}"]
+    return list(dict.fromkeys(place.line for place in places if place.line))
+
+
+def is_text(seed: Seed) -> bool:
+    """Return whether mutants of the text can be made: it is UTF-8, and no NUL is in it."""
+    try:
+        return b"\0" not in seed.text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+_STARS = re.compile(r"\*+")
+_ONE_OF = re.compile(r"\[([^]!]).*?\]")
+
+
+def among_good(
+    checks: Sequence[CheckSpec], variables: Mapping[str, Any], good: Seed | None, bad: Seed | None
+) -> Seed | None:
+    """Return a folder of a file that is good and one that is bad; both are chosen by the checks.
+
+    None where the checks choose no files, or could not choose two of them. A bad folder is one in
+    which a single file was changed.
+    """
+    if good is None or bad is None or not any("files" in spec.params for spec in checks):
+        return None
+    globs = [glob for glob in globs_of(checks, variables) if isinstance(glob, str)]
+    if good.beside is not None:
+        return bad if bad.name and _others(globs, bad) else None
+    if bad.beside is not None:
+        return None
+    for name, other in _names(globs, good.name):
+        if selects(globs, name) and selects(globs, other):
+            texts = {name: good.text}
+            return replace(bad, what=f"{bad.what}, beside a good file", name=other, beside=texts)
+    return None
+
+
+def asks_of_all(checks: Iterable[CompiledCheck]) -> bool:
+    """Return whether each of the checks that choose files asks something of all of them."""
+    choosing = [check for check in checks if "files" in check.spec.params]
+    return all(
+        one.spec.params.get("each") is True or one.spec.params.get("across") is True or one.forbids
+        for one in choosing
+    )
+
+
+def _others(globs: Sequence[str], seed: Seed) -> bool:
+    return selects(globs, seed.name) and any(selects(globs, name) for name in seed.beside or ())
+
+
+def _names(globs: Iterable[str], like: str) -> Iterator[tuple[str, str]]:
+    """Yield pairs of names of files: like the good one, and as the globs have them."""
+    path = PurePath(like)
+    yield like, str(path.with_name(f"another-{path.name}"))
+    for glob in globs:
+        for one in alternatives(glob):
+            plain = _ONE_OF.sub(r"\1", one.removeprefix("/")).replace("**/", "").replace("?", "x")
+            if "*" in plain:
+                yield _STARS.sub("good", plain), _STARS.sub("bad", plain)
+            elif not plain.startswith(".."):
+                yield plain, f"another/{plain}"

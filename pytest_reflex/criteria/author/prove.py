@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.registry import compile_rule
-from pytest_reflex.criteria.among import among_good, asks_of_all
 from pytest_reflex.criteria.author.mutants import Spans, grown, mutants
-from pytest_reflex.criteria.author.planting import Mutant
-from pytest_reflex.criteria.author.proof import ADVICE, MEANING, Proof, RuleProof
-from pytest_reflex.criteria.author.samples import NAME, applies, judge_sample, judge_text, passes
-from pytest_reflex.criteria.patterns_of import globs_of, matched, plants
-from pytest_reflex.criteria.seeds import (
+from pytest_reflex.criteria.author.planting import Mutant, globs_of, matched, plants
+from pytest_reflex.criteria.author.proof import (
+    ADVICE,
+    MEANING,
     MOST_FILES,
+    Proof,
+    RuleProof,
     Seed,
+    among_good,
+    asks_of_all,
     emptied,
     is_text,
     lines_told,
@@ -30,13 +32,14 @@ from pytest_reflex.criteria.seeds import (
     taken_out,
     together,
 )
+from pytest_reflex.criteria.author.samples import NAME, applies, judge_sample, judge_text, passes
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import CompiledCheck
 from pytest_reflex.process.deadline import Deadline
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.guard import temporary_folder
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry

@@ -1,4 +1,4 @@
-"""Rules put to the test by their own samples: good ones have to pass, bad ones have to fail.
+"""Rules tested by their own samples: good ones have to pass, bad ones to fail, fixes to help.
 
 Promises: a sample is judged by the checks that judge artifacts: a text as a file `sample.md`, a
 file by its name, and a folder, each in a folder of its own; a check that could not judge proves
@@ -8,25 +8,44 @@ nothing, whichever way the sample was meant.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_reflex import fixes
 from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.checks.run import prepare, run_one
 from pytest_reflex.criteria.author.formatting import Formatting
-from pytest_reflex.criteria.mending import can_be_tried, mends
+from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Criteria, Rule
-from pytest_reflex.model.samples import Sample
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.guard import temporary_folder
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
+
+
+def can_be_tried(rule: Rule, sample: Sample) -> bool:
+    """Return whether a fix can be tried: a fix fixes one text."""
+    return any(fix.safe for fix in rule.fixes) and bool(rule.checks) and not sample.is_folder
+
+
+def mends(
+    criteria: Criteria,
+    rule: Rule,
+    sample: Sample,
+    passes: Callable[[Sample], bool | None],
+    formatter: fixes.Formatter,
+) -> bool:
+    """Return whether the rule passes after its safe fixes, as `criteria fix` applies them."""
+    ((name, text),) = sample.files.items()
+    mended = fixes.mend(criteria, (rule.id,), text, formatter).text
+    return mended != text and passes(Sample.of_text(mended, name)) is True
+
 
 NAME = "sample.md"
 FOLDER = "sample"

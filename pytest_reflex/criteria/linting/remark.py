@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.criteria.faults import Faults, Spot
+from pytest_reflex.criteria.diagnostics import Faults, Spot
 from pytest_reflex.errors import Problem
 
 WARNINGS = {

@@ -1,17 +1,31 @@
-"""What people ask of a run that another process drives: to stop, to stop now, to heed a critique.
+"""Requests to a run that another process drives: to stop, now or after a step, and feedback.
 
 A request stands in a file until the driver has taken it. `Control` is given it before each step,
 and looks each second beside one. Promises: a request to stop that was seen counts, also where it is
 taken back later.
+
+It is changed under the lock of its folder, so that no request is lost between a driver and a
+person, and removed when nothing stands in it any more.
+
+Promises: who drives a run is asked again where a request was lost on the way; nobody waits longer
+than was said.
 """
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_reflex.errors import LockedError, StateError, UnreadableError, UsageError
+from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.lock import folder_lock
 
 STOP, NOW, FEEDBACK = "stop_requested", "stop_now", "feedback"
 POLL = 1.0
@@ -110,3 +124,103 @@ class Control:
     def _keep_looking(self, over: threading.Event) -> None:
         while not over.wait(POLL) and not self._cancel.is_set():
             self.heed(self._look())
+
+
+_MOST_BYTES = 50_000_000
+
+
+class ControlFile:
+    """The requests to one run; every method is for any process. Raises StateError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def beside(cls, state: Path) -> ControlFile:
+        """Return that of the run whose state file is given."""
+        return cls(state.with_name(f"{state.stem}.control.json"))
+
+    def read(self) -> Requests:
+        """Return what is asked; a file that cannot be used asks nothing."""
+        try:
+            return Requests.from_json(json.loads(read_if_regular(self.path, _MOST_BYTES) or b"{}"))
+        except UnreadableError:
+            raise
+        except (OSError, ValueError, RecursionError, StateError):
+            return Requests()
+
+    def ask(self, more: Requests) -> None:
+        """Add requests to those that stand."""
+        self._change(lambda now: now | more)
+
+    def take(self, feedback: Iterable[str]) -> None:
+        """Remove feedback that is durable elsewhere by now."""
+        taken = tuple(feedback)
+        if taken:
+            self._change(lambda now: now.without(taken))
+
+    def drop_stop(self) -> None:
+        """Remove a request to stop, and leave feedback for whoever goes on."""
+        self._change(lambda now: replace(now, stop=None, now=False))
+
+    def remove_strays(self) -> None:
+        """Remove what was left of requests that could not be written."""
+        with folder_lock(self.path.parent):
+            remove_strays(self.path.parent, self.path.name)
+
+    def clear(self) -> None:
+        """Remove all requests: the run has ended, or begins."""
+        self._change(lambda now: Requests())
+
+    def _change(self, change: Callable[[Requests], Requests]) -> None:
+        if change(old := self.read()) == old and (old == Requests()) == (not self.path.exists()):
+            return
+        with folder_lock(self.path.parent):
+            new = change(self.read())
+            if new == Requests():
+                remove_file(self.path)
+            else:
+                replace_file(self.path, (json.dumps(new.to_json()) + "\n").encode())
+
+
+Answer = TypeVar("Answer")
+_POLL = 0.1
+
+
+def act_or_ask(
+    act: Callable[[], Answer],
+    *,
+    ask: Callable[[], object],
+    is_driven: Callable[[], bool],
+    is_done: Callable[[], bool],
+    asked: Callable[[bool], Answer],
+    patience: float,
+) -> Answer:
+    """Return what `act` comes to where nobody drives the run, else what asking its driver does.
+
+    `act` raises LockedError where another process drives the run. `ask` leaves a request, `is_done`
+    looks whether the driver has taken it; after `patience` seconds nobody waits any more. `asked`
+    makes the answer then: True where it was taken.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return act()
+        except LockedError:
+            pass
+        while is_driven():
+            if is_done():
+                return asked(True)
+            ask()
+            if time.monotonic() >= deadline:
+                return asked(False)
+            time.sleep(_POLL)
+
+
+def check_text(what: str, text: str) -> None:
+    """Refuse bytes of the command line that are not text: no agent and no file could take them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        place = f"at character {error.start + 1}"
+        raise UsageError(f"the {what} is not UTF-8 text {place}", hint="give it in UTF-8") from None

@@ -14,7 +14,10 @@ from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
-from pytest_reflex.drivers.common.gate_programs import (
+from pytest_reflex.drivers.common.protection import Sections
+from pytest_reflex.drivers.common.shell_words import (
+    FILE_OPTIONS,
+    FOLDER_OPTIONS,
     JUDGES,
     OTHER_INTERPRETERS,
     OUTPUT,
@@ -23,11 +26,6 @@ from pytest_reflex.drivers.common.gate_programs import (
     READS,
     SHELLS,
     STARTERS,
-)
-from pytest_reflex.drivers.common.protection import Sections
-from pytest_reflex.drivers.common.shell_words import (
-    FILE_OPTIONS,
-    FOLDER_OPTIONS,
     contents,
     fed_to_shells,
     first_line,

@@ -1,4 +1,4 @@
-"""Git by its own command: what a working tree is, what differs in it, and commits of named paths.
+"""Git: what a working tree is, what differs in it, and commits.
 
 Promises: nothing of a repository is run but its hooks, and these only for a commit; no prompt is
 waited for; what a command writes goes into no shell; a commit holds the paths that were named and
@@ -10,23 +10,52 @@ always is; one that the repository itself names is refused. Submodules are not l
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.drivers.common.content_hash import content_hash
-from pytest_reflex.drivers.common.git_begun import refuse_unfinished
-from pytest_reflex.drivers.common.git_command import GitCommand, text_of
-from pytest_reflex.drivers.common.git_hooks import GitError, HookError, refusing_hook, tracing
-from pytest_reflex.drivers.common.git_settings import (
+from pytest_reflex.drivers.common.git_command import (
     OF_LFS,
     OWN_SCOPES,
     PROGRAMS,
+    GitCommand,
+    GitError,
+    HookError,
+    refuse_unfinished,
+    refusing_hook,
+    text_of,
+    tracing,
 )
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
+
+
+def content_hash(path: Path) -> str:
+    """Return a text that is another one when a path has changed; empty: nothing is there."""
+    try:
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            return hashlib.sha256(b"link " + os.fsencode(os.readlink(path))).hexdigest()
+        if not stat.S_ISREG(status.st_mode):
+            return f"special {status.st_mode}"
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        return f"{found}{'x' if status.st_mode & 0o100 else ''}"
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return f"unreadable {error.errno}"
+
+
+def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths whose contents differ between two looks at what is dirty."""
+    paths: Iterable[str] = {**before, **after}
+    return sorted(path for path in paths if before.get(path) != after.get(path))
+
 
 _INDEX = "reflex-index-"
 

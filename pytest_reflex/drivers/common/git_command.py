@@ -1,18 +1,142 @@
-"""The git command as a process: hardened options, no prompt, no hooks but where they are meant."""
+"""The git command as a process: its options and environment, its failures, the hook that refused.
+
+Promises: a failure of git itself (a lock, a signature, a full disk) is not a refusal of a hook.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Event
 
-from pytest_reflex.drivers.common.git_hooks import GitError
-from pytest_reflex.drivers.common.git_settings import HARDENED, QUIET, WITHOUT_HOOKS, is_kept
-from pytest_reflex.errors import UsageError
+from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
+
+HARDENED = (
+    *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
+    *("-c", "core.editor=true", "-c", "sequence.editor=true", "-c", "protocol.ext.allow=never"),
+    *("-c", "core.quotePath=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "diff.external=", "-c", "core.askPass=", "-c", "log.showSignature=false"),
+    *("-c", "i18n.commitEncoding=UTF-8", "-c", "i18n.logOutputEncoding=UTF-8"),
+    *("-c", "submodule.recurse=false"),
+)
+# Programs that git would run for a file or a commit, and where it would take the files from.
+PROGRAMS = (
+    r"^(filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?(program|defaultkeycommand)|core\.worktree)$"
+)
+OF_LFS = ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process")
+OWN_SCOPES = ("local", "worktree")
+# A hook of git, in which we may run, says by these which repository is meant.
+ELSEWHERE = frozenset(
+    f"GIT_{name}"
+    for name in (
+        *("DIR", "WORK_TREE", "COMMON_DIR", "INDEX_FILE", "PREFIX", "OBJECT_DIRECTORY"),
+        *("ALTERNATE_OBJECT_DIRECTORIES", "IMPLICIT_WORK_TREE", "NAMESPACE"),
+        *("CONFIG", "CONFIG_PARAMETERS", "CONFIG_COUNT"),
+    )
+)
+# Of the variables of git, those that say who commits and where a user's configuration is.
+_KEPT = re.compile(r"GIT_(AUTHOR_|COMMITTER_|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|SSL_)")
+WITHOUT_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C",
+}
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a variable of the environment is left to git."""
+    return not name.startswith("GIT_") or bool(_KEPT.match(name))
+
+
+MOST_OF_A_HOOK = 4_000
+"""Characters of what a hook said that are kept: its beginning."""
+_REFUSING = ("pre-commit", "prepare-commit-msg", "commit-msg", "reference-transaction")
+
+
+class GitError(StepError):
+    """The git command failed; `said` is all that it and its hooks said."""
+
+    def __init__(self, message: str, said: str) -> None:
+        super().__init__(message)
+        self.said = said
+
+
+class HookError(StepError):
+    """A hook of the repository refused a commit: its name, and what it said."""
+
+    def __init__(self, hook: str, said: str) -> None:
+        self.hook, self.said = hook, said.strip()[:MOST_OF_A_HOOK]
+        super().__init__(
+            f"the hook {hook} refused a commit: {one_line(self.said or 'silent', 400)}"
+        )
+
+
+def tracing(trace: Path) -> Mapping[str, str]:
+    """Return the variables by which git writes down in a file what it starts."""
+    return {"GIT_TRACE2_EVENT": str(trace), "GIT_TRACE2_EVENT_NESTING": "2"}
+
+
+def refusing_hook(trace: Path) -> str:
+    """Return the name of the hook that ended with an error, or did not end; empty for none.
+
+    What a hook starts traces into the same file: a git below another one has a name with a slash.
+    """
+    running: dict[object, str] = {}
+    refused = ""
+    for event in _events(trace):
+        if "/" in str(event.get("sid", "/")):
+            continue
+        number = event.get("child_id")
+        if event.get("event") == "child_start" and event.get("child_class") == "hook":
+            running[number] = str(event.get("hook_name", ""))
+        elif event.get("event") == "child_exit":
+            hook = running.pop(number, "")
+            refused = hook if hook in _REFUSING and event.get("code") else refused
+    return refused or next((hook for hook in running.values() if hook in _REFUSING), "")
+
+
+def _events(trace: Path) -> Iterator[dict[str, object]]:
+    try:
+        lines = trace.read_bytes().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+_UNFINISHED = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisect",
+}
+
+
+def refuse_unfinished(folder: Path) -> None:
+    """Raise UsageError where a merge or the like is not finished; `folder` is that of git."""
+    for name, what in _UNFINISHED.items():
+        if os.path.lexists(folder / name):
+            raise UsageError(f"{what} is not finished", hint="finish or abort it first")
+
 
 SECONDS = 120.0
 _MOST_BYTES = 64_000_000

@@ -1,4 +1,7 @@
-"""The state of a run that the frame keeps for a driver: pure, one JSON document.
+"""The record of a run, the agent calls of a step in it, and its row in the list of all runs.
+
+Promises: calls may begin and end in several threads. Limits: what a call cost that a kill ended
+nobody knows.
 
 What every run has is here: limits, spending, feedback, the end. What a driver adds is `data`.
 """
@@ -6,14 +9,172 @@ What every run has is here: limits, spending, feedback, the end. What a driver a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from datetime import datetime
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+from threading import RLock
+from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.model.judged import Cast
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.run import Cost, Spend, costs_from_json
+from pytest_reflex.model.rules import floored
+from pytest_reflex.model.run import Cost, Spend, costs_from_json, total_cost, unknown_cost
 from pytest_reflex.model.stop import ENDS, StopReason
+from pytest_reflex.settings import Settings
+
+DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run of a driver, as its files have it.
+
+    `status` is the word that the driver's own list has for it; `interrupted` is whether its process
+    is gone, `driven` whether one is at work. Times are UTC as the files have them, empty where
+    nothing is known: `changed_at` is that of the last thing that is durable. `max_iterations` is 0
+    where there is no limit. `about` says in words what the run is about, `problem` what is wrong
+    with one whose status is `damaged`.
+    """
+
+    driver: str
+    name: str
+    status: str
+    interrupted: bool = False
+    driven: bool = False
+    started_at: str = ""
+    changed_at: str = ""
+    iteration: int | None = None
+    max_iterations: int = 0
+    spend: Spend | None = None
+    score: Fraction | None = None
+    about: str = ""
+    problem: str = ""
+
+    @property
+    def seconds(self) -> float | None:
+        """The time from the start to the last thing that is durable; None where that is unknown."""
+        try:
+            began, last = map(datetime.fromisoformat, (self.started_at, self.changed_at))
+            return max((last - began).total_seconds(), 0.0)
+        except (ValueError, TypeError):
+            return None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the wire form: null for what is not known."""
+        score = self.score
+        wire: dict[str, Any] = {
+            "driver": self.driver,
+            "name": self.name,
+            "status": self.status,
+            "interrupted": self.interrupted,
+            "driven": self.driven,
+            "started_at": self.started_at or None,
+            "changed_at": self.changed_at or None,
+            "seconds": self.seconds,
+            "iteration": self.iteration,
+            "max_iterations": None if self.iteration is None else self.max_iterations,
+            "spend": self.spend.to_json() if self.spend else None,
+            "score": None if score is None else float(floored(score)),
+            "score_exact": "" if score is None else f"{score.numerator}/{score.denominator}",
+            "about": self.about,
+        }
+        return wire | ({"problem": self.problem} if self.problem else {})
+
+
+class ListRuns(Protocol):
+    """What a driver gives to be in the list; it reads only, and raises for no single run."""
+
+    def __call__(self, project: Path, settings: Settings) -> Iterable[RunRow]: ...
+
+
+Save = Callable[[tuple[Cost, ...]], object]
+"""Makes durable what the calls cost that the spend of a run has not yet."""
+
+
+class CallsUnderWay:
+    """The calls since the last outcome that was saved, with what each of them cost."""
+
+    def __init__(self, save: Save) -> None:
+        self._save, self._lock = save, RLock()
+        self._numbers = count()
+        self._costs: dict[int, Cost] = {}
+        self._began: dict[int, float] = {}
+
+    def begin(self) -> int:
+        """Note that a call begins, before it does; return its number for `end`."""
+        with self._lock:
+            number = next(self._numbers)
+            self._began[number] = time.monotonic()
+            self._note(number, unknown_cost(0.0))
+        return number
+
+    def end(self, number: int, cost: Cost | None) -> None:
+        """Note what a call cost, None where it was free."""
+        with self._lock:
+            if self._began.pop(number, None) is not None:
+                self._note(number, cost)
+
+    def add(self, cost: Cost | None) -> None:
+        """Note what was paid elsewhere."""
+        if cost:
+            with self._lock:
+                self._note(next(self._numbers), cost)
+
+    @property
+    def cost(self) -> Cost | None:
+        """What all of them cost so far; of those that have not ended nobody knows how much."""
+        with self._lock:
+            now = time.monotonic()
+            costs = self._costs | {
+                number: unknown_cost(now - began) for number, began in self._began.items()
+            }
+        return total_cost(costs.values())
+
+    def take(self) -> Cost | None:
+        """Return what all of them cost, and forget them: the outcome that is saved next has it."""
+        with self._lock:
+            cost = self.cost
+            self._costs, self._began = {}, {}
+        return cost
+
+    def votes(self) -> Votes:
+        """Return what takes note of the votes of one evaluation."""
+        return Votes(self)
+
+    def _note(self, number: int, cost: Cost | None) -> None:
+        self._costs.pop(number, None)
+        if cost:
+            self._costs[number] = cost
+        self._save(tuple(self._costs.values()))
+
+
+class Votes:
+    """The calls of a judge in one evaluation: a vote may take several, and a cached one none."""
+
+    def __init__(self, calls: CallsUnderWay) -> None:
+        self._calls, self._lock = calls, RLock()
+        self._asked: dict[str, list[int]] = {}
+
+    def asked(self, question: str) -> None:
+        """Note that an agent is asked for a vote, before it is."""
+        number = self._calls.begin()
+        with self._lock:
+            self._asked.setdefault(question, []).append(number)
+
+    def heard(self, cast: Cast) -> None:
+        """Note what a vote cost, with all calls that it took."""
+        with self._lock:
+            numbers = self._asked.pop(cast.question, [])
+        if not numbers:
+            self._calls.add(cast.vote.cost)
+        for number, cost in zip(numbers, (cast.vote.cost, *[None] * len(numbers)), strict=False):
+            self._calls.end(number, cost)
+
 
 RUNNING, INTERRUPTED = "running", "interrupted"
 _CALLS = "calls_under_way"

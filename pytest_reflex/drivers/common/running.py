@@ -15,21 +15,20 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
 
-from pytest_reflex.agents.denials import DENIED
-from pytest_reflex.drivers.common import limits
+from pytest_reflex.agents.stream import DENIED
+from pytest_reflex.drivers.common import drive as limits
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
-from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.lease import RUN_DIR
-from pytest_reflex.drivers.common.record import RUNNING, Record
-from pytest_reflex.drivers.common.record_file import RunFile
-from pytest_reflex.drivers.common.record_store import (
+from pytest_reflex.drivers.common.record import RUNNING, CallsUnderWay, Record
+from pytest_reflex.drivers.common.record_file import (
     Done,
     Fields,
     NextStep,
     RecordStore,
+    RunFile,
     Say,
     utc_now,
 )
@@ -41,7 +40,7 @@ from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.run import run as run_command
-from pytest_reflex.reports.spending import not_held, unknown_of
+from pytest_reflex.reports.run_lines import not_held, unknown_of
 
 Events = Generator[DriverEvent, None, None]
 

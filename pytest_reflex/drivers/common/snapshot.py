@@ -13,11 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.common.control import ControlFile
 from pytest_reflex.drivers.common.lease import Lease, mark_of
 from pytest_reflex.errors import LockedError, StateError, UnreadableError, read_or_raise
-from pytest_reflex.storage.aside import keep_aside, move_aside
-from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
+from pytest_reflex.storage.atomic import (
+    keep_aside,
+    move_aside,
+    remove_file,
+    remove_strays,
+    replace_file,
+)
 from pytest_reflex.storage.files import read_file, refuse_links
 
 State = TypeVar("State")

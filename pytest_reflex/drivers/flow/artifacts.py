@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.criteria.author.yaml_writer import scalar
+from pytest_reflex.criteria.diagnostics import Faults
 from pytest_reflex.criteria.document import parse_events
-from pytest_reflex.criteria.faults import Faults
 from pytest_reflex.drivers.flow.decide import CLOSING
 from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, NodeStatus, Reading
 from pytest_reflex.errors import CriteriaError

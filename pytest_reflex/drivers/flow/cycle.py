@@ -1,32 +1,142 @@
-"""One measurement of a node: every sensor in its order, one call for all that are agents."""
+"""One measurement of a node: sensors in their order, and the files that they rely on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
-from pytest_reflex.contracts.extract import ContractError
-from pytest_reflex.drivers.common.content_hash import changed_between
+from pytest_reflex.checks.command import last_lines
+from pytest_reflex.checks.registry import Registry
+from pytest_reflex.contracts.validate import ContractError
+from pytest_reflex.drivers.common.gate_files import relied_on
+from pytest_reflex.drivers.common.git import changed_between
+from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
     Attempt,
+    CommandMeasure,
     Measure,
     Measurement,
     MeasurementStatus,
+    measured,
 )
-from pytest_reflex.drivers.common.protection import modified_text
+from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
+from pytest_reflex.drivers.common.protection import Relied, Sections, modified_text
+from pytest_reflex.drivers.common.record import RUNNING, Record
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow import artifacts as texts
-from pytest_reflex.drivers.flow import prompts, sensing
-from pytest_reflex.drivers.flow.agent_file import AgentFile
+from pytest_reflex.drivers.flow import prompts
 from pytest_reflex.drivers.flow.ground import Ground
 from pytest_reflex.drivers.flow.model import Node, RunWhen, Sensor
-from pytest_reflex.drivers.flow.staff import Role, Staff
-from pytest_reflex.drivers.flow.state import FAIL, PENDING, Frame, Reading
+from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
+from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, Reading
+from pytest_reflex.drivers.flow.targets import Target
+from pytest_reflex.errors import LockedError
+from pytest_reflex.integrity.patterns import escaped
 from pytest_reflex.integrity.tool_inputs import configured_options
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.temporary import private_caches
+from pytest_reflex.process.guard import private_caches
+from pytest_reflex.process.run import Finished
+from pytest_reflex.search.patterns import SearchError, compile_pattern
+from pytest_reflex.verdict.formatting import plain, shown_score
+
+_MOST_MATCHES = 10_000
+_SEARCH_SECONDS = 5.0
+_WORKERS = 4
+
+
+def measure_of(sensor: Sensor, *, project: Path, registry: Registry, timeout: float) -> Measure:
+    """Return what a sensor measures; raises ReflexError where that cannot work."""
+    if sensor.criteria:
+        criteria = CriteriaMeasure(
+            sensor.criteria, sensor.artifacts, project=project, registry=registry
+        )
+        return lambda attempt: _by_score(criteria(attempt), sensor.target)
+    return CommandMeasure(
+        sensor.command,
+        folder=project,
+        timeout=sensor.timeout or timeout,
+        read=lambda finished: _by_output(finished, sensor.target),
+    )
+
+
+def measure_all(
+    measures: Mapping[str, Measure], attempt: Attempt, *, parallel: bool
+) -> dict[str, Measurement]:
+    """Return what each measure finds, in their order; one after the other, or side by side."""
+    names = list(measures)
+    measure: Callable[[str], Measurement] = lambda name: measured(measures[name], attempt)  # noqa: E731
+    if not parallel or len(names) < 2:
+        return {name: measure(name) for name in names}
+    with ThreadPoolExecutor(min(_WORKERS, len(names))) as pool:
+        return dict(zip(names, pool.map(measure, names), strict=True))
+
+
+def reading_of(found: Measurement) -> Reading:
+    """Return a measurement as a sensor's output has it: what could not be measured fails."""
+    value = "" if found.value is None else plain(found.value)
+    return Reading(
+        state=PASS if found.passed else FAIL,
+        value=f"{value} {found.unit}".strip(),
+        summary=found.summary,
+    )
+
+
+def _by_score(found: Measurement, target: Target) -> Measurement:
+    if target.what == "passed" or found.value is None:
+        return found
+    if found.status not in (MeasurementStatus.PASSED, MeasurementStatus.FAILED):
+        return found
+    summary = f"score {shown_score(found.value)}, wanted {target.text.removeprefix('score ')}"
+    return _met(target.holds(found.value), summary, found.value, found.evidence)
+
+
+def _by_output(finished: Finished, target: Target) -> Measurement:
+    evidence, code = last_lines(finished), finished.returncode or 0
+    if target.what == "exit":
+        return _met(target.holds(code), f"exit status {code}", Fraction(code), evidence)
+    output = finished.stdout.decode("utf-8", "replace")
+    try:
+        texts = _matches(target.pattern, output)
+    except SearchError as error:
+        status = MeasurementStatus.ERROR
+        return Measurement(status=status, summary=str(error), evidence=evidence)
+    if target.what == "stdout":
+        what = f"its output {'has' if texts else 'has not'} /{target.pattern}/"
+        return _met(bool(texts), what, None, evidence)
+    numbers = [number for text in texts if (number := _number(text)) is not None]
+    if not numbers:
+        return _met(False, f"no number in its output by /{target.pattern}/", None, evidence)
+    wanted = f"{target.op} {plain(target.number)}"
+    told = f"{plain(numbers[-1])}, wanted {wanted}"
+    return _met(target.holds(numbers[-1]), told, numbers[-1], evidence)
+
+
+def _met(is_met: bool, summary: str, value: Fraction | None, evidence: str) -> Measurement:
+    status = MeasurementStatus.PASSED if is_met else MeasurementStatus.FAILED
+    return Measurement(status=status, summary=summary, value=value, evidence=evidence)
+
+
+def _matches(source: str, output: str) -> Sequence[str]:
+    """Return what a pattern matches: its first group where it has one."""
+    import re
+
+    pattern = compile_pattern(source, key="target")
+    template = r"\1" if re.compile(source).groups else r"\g<0>"
+    found = pattern.expanded(output, template, limit=_MOST_MATCHES, seconds=_SEARCH_SECONDS)
+    return [text for _, _, text in found]
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text.strip().replace(",", ""))
+    except (ValueError, ZeroDivisionError):
+        return None
+
 
 Measures = Mapping[tuple[str, str], Measure]
 """What the program measures, by the path of a node and the name of a sensor."""
@@ -72,7 +182,7 @@ class Cycle:
         found = {}
         for sensor in ours:
             one = measured[sensor.name]
-            found[sensor.name] = reading = sensing.reading_of(one)
+            found[sensor.name] = reading = reading_of(one)
             text = texts.sensor_output(sensor.name, reading, sensor.target.text, one.evidence)
             self._ground.write(frame.path, texts.sensor_file(sensor.name), text)
         return found
@@ -87,7 +197,7 @@ class Cycle:
         options = (*(one.command for one in sensors), *configured_options(self._ground.project))
         with private_caches(inherited(), options) as caches:
             attempt = Attempt({**tools.environment, **caches}, tools.cancel, tools.calls)
-            found = sensing.measure_all(measures, attempt, parallel=node.parallel)
+            found = measure_all(measures, attempt, parallel=node.parallel)
         if modified := sorted({*self._ground.restore(), *self._ground.lost()}):
             told = one_line(modified_text(modified), SUMMARY)
             status = MeasurementStatus.FAILED
@@ -126,3 +236,92 @@ class Cycle:
             written = texts.sensor_output(sensor.name, reading, "status: pass", "")
             self._ground.write(frame.path, name, written)
             return reading
+
+
+SETTINGS = "pytest-reflex.toml"
+_ASKS = ("enter", "decide", "act", "measure", "re-measure")
+
+
+def relied_by(
+    root: Node, names: Iterable[str], *, project: Path, registry: Registry, hooks: Path | None
+) -> Relied:
+    """Return what judges the work: the files of some names, and what the sensors rely on."""
+    held: dict[str, Sections] = {str(project / name): () for name in (*names, SETTINGS)}
+    parts = [
+        _relied_by(sensor, project, registry)
+        for node in root.walk()
+        for sensor in node.sensors
+        if not sensor.agent
+    ]
+    patterns = {f"{escaped(hooks)}/*": ()} if hooks else {}
+    return _joined([Relied(files=held, patterns=patterns), *parts])
+
+
+def _relied_by(sensor: Sensor, project: Path, registry: Registry) -> Relied:
+    if sensor.command:
+        command = CommandMeasure(sensor.command, folder=project, timeout=1, runs=False)
+        return relied_on((), [command.argv], project=project, environment=command.environment)
+    criteria = CriteriaMeasure(
+        sensor.criteria, sensor.artifacts, project=project, registry=registry
+    )
+    judged = sensor.artifacts or [
+        escaped(path.relative_to(project)) for path in criteria.judged_now()
+    ]
+    return relied_on(
+        (),
+        criteria.commands,
+        project=project,
+        environment=inherited(),
+        files=criteria.files,
+        judged=judged,
+    )
+
+
+def _joined(parts: Iterable[Relied]) -> Relied:
+    parts = list(parts)
+    return Relied(
+        files=_sections(part.files for part in parts),
+        programs=frozenset().union(*(part.programs for part in parts)),
+        patterns=_sections(part.patterns for part in parts),
+        named=_sections(part.named for part in parts),
+        module_folders=frozenset().union(*(part.module_folders for part in parts)),
+        module_names=frozenset().union(*(part.module_names for part in parts)),
+    )
+
+
+def _sections(tables: Iterable[Mapping[str, Sections]]) -> dict[str, Sections]:
+    found: dict[str, Sections] = {}
+    for table in tables:
+        for name, sections in table.items():
+            held = found.get(name, sections)
+            found[name] = tuple(dict.fromkeys((*held, *sections))) if held and sections else ()
+    return found
+
+
+def before_resume(
+    project: Path,
+    folder: Path,
+    record: Record,
+    *,
+    is_driven: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Look what was changed since the last sitting: told, and put back after a kill.
+
+    A run that was killed while an agent worked has that agent's changes; else a person made them.
+    Raises LockedError where a process drives the run.
+    """
+    if is_driven:
+        raise LockedError(f"{record.run} is driven by another process")
+    began = KeptFiles.begun(project, folder)
+    changed = began.changed() if began else []
+    if began is None or not changed:
+        return
+    frames = record.data["position"]["frames"]
+    was_killed = record.status == RUNNING and frames and frames[-1]["step"] in _ASKS
+    shown = one_line(", ".join(changed), 300)
+    if was_killed:
+        began.restore()
+        say(f"put back what was changed while an agent worked: {shown}")
+    else:
+        say(f"changed since the last session, and accepted as it is now: {shown}")

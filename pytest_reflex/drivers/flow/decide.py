@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.limits import exhausted, used_of
+from pytest_reflex.drivers.common.drive import Stop, exhausted, used_of
 from pytest_reflex.drivers.flow.model import Node, OnError
 from pytest_reflex.drivers.flow.state import (
     Frame,

@@ -10,14 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_reflex.contracts.extract import ContractError
+from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_store import Fields, NextStep
+from pytest_reflex.drivers.common.record_file import Fields, NextStep
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import prompts
-from pytest_reflex.drivers.flow.agent_file import AgentFile
 from pytest_reflex.drivers.flow.cycle import Cycle
 from pytest_reflex.drivers.flow.decide import (
     CLOSING,
@@ -30,7 +29,7 @@ from pytest_reflex.drivers.flow.decide import (
 from pytest_reflex.drivers.flow.ground import Ground
 from pytest_reflex.drivers.flow.messages import Boundary
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node
-from pytest_reflex.drivers.flow.staff import Role, Staff
+from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
 from pytest_reflex.drivers.flow.state import (
     PENDING,
     Frame,

@@ -16,21 +16,24 @@ from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_store import utc_now
+from pytest_reflex.drivers.common.record_file import utc_now
 from pytest_reflex.drivers.common.running import Events
-from pytest_reflex.drivers.flow import sensing
-from pytest_reflex.drivers.flow.agent_file import AgentFile
-from pytest_reflex.drivers.flow.branching import branch_of, refuse_other_branch
-from pytest_reflex.drivers.flow.cycle import Cycle, Measures
+from pytest_reflex.drivers.flow import cycle
+from pytest_reflex.drivers.flow.cycle import Cycle, Measures, before_resume, relied_by
 from pytest_reflex.drivers.flow.driver import FlowDriver
-from pytest_reflex.drivers.flow.ground import ROOT, RUNS, Ground, write_run_state
-from pytest_reflex.drivers.flow.guarding import before_resume, relied_by
-from pytest_reflex.drivers.flow.history import run_names
-from pytest_reflex.drivers.flow.labels import next_run_id
+from pytest_reflex.drivers.flow.ground import (
+    ROOT,
+    RUNS,
+    Ground,
+    branch_of,
+    refuse_other_branch,
+    write_run_state,
+)
 from pytest_reflex.drivers.flow.model import Node
+from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
 from pytest_reflex.drivers.flow.read import read_flow
-from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch
-from pytest_reflex.drivers.flow.staff import Role, Staff
+from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch, run_names
+from pytest_reflex.drivers.flow.targets import next_run_id
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.steps import Askable
@@ -163,7 +166,7 @@ def _measures(root: Node, settings: Settings, project: Path) -> tuple[Measures, 
             if sensor.agent:
                 continue
             try:
-                measures[path, sensor.name] = sensing.measure_of(
+                measures[path, sensor.name] = cycle.measure_of(
                     sensor, project=project, registry=registry, timeout=settings["flow.timeout"]
                 )
             except ReflexError as error:

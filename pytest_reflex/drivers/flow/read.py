@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_reflex.criteria.diagnostics import Table
+from pytest_reflex.criteria.diagnostics import Faults, Spot, Table, in_order
 from pytest_reflex.criteria.document import read_document
-from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import (
     filled_text_at,
     list_at,
@@ -21,10 +20,9 @@ from pytest_reflex.criteria.fields import (
     texts_at,
     word_at,
 )
-from pytest_reflex.drivers.flow.agent_file import AgentFile, read_agent_file
-from pytest_reflex.drivers.flow.labels import is_id
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, RunWhen, Sensor
-from pytest_reflex.drivers.flow.targets import EXIT_ZERO, PASSED, Target, parse_target
+from pytest_reflex.drivers.flow.prompts import AgentFile, read_agent_file
+from pytest_reflex.drivers.flow.targets import EXIT_ZERO, PASSED, Target, is_id, parse_target
 from pytest_reflex.errors import CriteriaError, FlowError, Problem
 
 ROOT_KEYS = ("version", "defaults", "flow")

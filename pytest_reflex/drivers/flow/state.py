@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
-from pytest_reflex.drivers.flow.labels import label_of
+from pytest_reflex.drivers.flow.targets import label_of
 
 
 class Step(StrEnum):

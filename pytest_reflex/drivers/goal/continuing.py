@@ -12,11 +12,9 @@ from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.record import INTERRUPTED, Record
-from pytest_reflex.drivers.common.record_file import RunFile
-from pytest_reflex.drivers.common.record_store import utc_now
+from pytest_reflex.drivers.common.record_file import RunFile, utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal import machine, statefile
-from pytest_reflex.drivers.goal.approvals import Approvals
 from pytest_reflex.drivers.goal.driver import NAME
 from pytest_reflex.drivers.goal.guarding import kept_of, relied_by
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
@@ -36,10 +34,10 @@ from pytest_reflex.drivers.goal.opening import (
     unfinished,
     write_files,
 )
-from pytest_reflex.drivers.goal.rubric import score_spec
+from pytest_reflex.drivers.goal.plan import score_spec
 from pytest_reflex.drivers.goal.spec import reversibility_of, workflow_of
 from pytest_reflex.drivers.goal.standing import Goal, Place
-from pytest_reflex.drivers.goal.verify import as_claimed
+from pytest_reflex.drivers.goal.verify import Approvals, as_claimed
 from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.host import open_host
 from pytest_reflex.model.stop import StopReason

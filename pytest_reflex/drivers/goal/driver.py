@@ -1,4 +1,4 @@
-"""The driver of a goal: gates, checkpoints, the agent's work, and its verification.
+"""The driver of a goal: prompts, gates, checkpoints, the agent's work, and its verification.
 
 Promises: a step that is done again after a crash ends as if it had been done once, but for what an
 agent did twice; what verifies the goal is put back behind each call of an agent.
@@ -6,7 +6,7 @@ agent did twice; what verifies the goal is put back behind each call of an agent
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,95 @@ from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_store import Fields, NextStep
+from pytest_reflex.drivers.common.record_file import Fields, NextStep
 from pytest_reflex.drivers.common.running import Tools
-from pytest_reflex.drivers.goal import announce, machine, statefile
-from pytest_reflex.drivers.goal.evidence import proof_by
-from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
-from pytest_reflex.drivers.goal.model import Criterion
-from pytest_reflex.drivers.goal.prompts import work_prompt
-from pytest_reflex.drivers.goal.reading import work_of
+from pytest_reflex.drivers.goal import machine, show, statefile
+from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, proof_by, work_of
+from pytest_reflex.drivers.goal.model import Criterion, Verification
 from pytest_reflex.drivers.goal.standing import Answer, Goal, Place, Work
+from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.drivers.goal.verify import Verifier
 from pytest_reflex.errors import LimitError, StateError
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import clip, one_line
+
+_EVIDENCE = 2_000
+_NAMED = 50
+_ASSUMED = "it is assumed, and an assumption proves nothing"
+
+
+def work_prompt(
+    goal: Goal, *, number: int, most: int, protected: Iterable[str], feedback: Iterable[str]
+) -> str:
+    """Return the prompt of an iteration."""
+    return "\n\n".join(_parts(goal, number, most, list(protected), list(feedback))) + "\n"
+
+
+def _parts(
+    goal: Goal, number: int, most: int, protected: list[str], feedback: list[str]
+) -> Iterator[str]:
+    state = goal.state
+    yield f"You work towards a goal. This is iteration {number} of at most {most}."
+    yield f"# Goal\n\n{state.spec.strip()}"
+    yield f"# Criteria\n\n{_listed(_criterion(one) for one in state.criteria)}"
+    if state.must_not:
+        yield f"# What must not become true\n\n{_listed(one.text for one in state.must_not)}"
+    done = set(state.completed_steps)
+    steps = (f"[{'x' if step in done else ' '}] {step}" for step in state.steps)
+    yield f"# Steps\n\n{_listed(steps)}\n\nNow: {goal.step}"
+    if goal.error:
+        yield f"# What failed in the last iteration\n\n{clip(goal.error, _EVIDENCE)}"
+    if refused := (*goal.work.undone, *goal.work.restored):
+        yield f"# What was undone in the last iteration\n\n{_listed(refused)}"
+    if feedback:
+        yield f"# Feedback of a person\n\n{_listed(feedback)}"
+    yield _protocol(protected)
+
+
+def _criterion(one: Criterion) -> str:
+    mark = "x" if one.holds else " "
+    how = f"needs evidence: {(one.plan.required or Verification.OBSERVATION).value}"
+    if one.plan.runs:
+        how = f"verified by the program: {one.plan.shown}"
+    said = _ASSUMED if one.verification is Verification.ASSUMPTION else one.evidence
+    found = "" if one.holds or not said else f"\n  Last: {_indented(said)}"
+    return f"[{mark}] {one.text} ({how}){found}"
+
+
+def _indented(text: str) -> str:
+    return clip(text.strip(), _EVIDENCE).replace("\n", "\n  ")
+
+
+def _protocol(protected: list[str]) -> str:
+    names = ", ".join(protected[:_NAMED])
+    more = f", and {len(protected) - _NAMED} more tests" if len(protected) > _NAMED else ""
+    kept = f" Leave these files as they are: {names}{more}." if protected else ""
+    return f"""# How to work
+
+Do one logical unit of work: what `Now` says.{kept}
+
+Then bring {STATE_FILE} up to date. Change these keys alone; what you change elsewhere is undone:
+
+- `criteriaStatus`: `true` for a criterion that holds now. One that needs evidence has an object:
+  `{{"met": true, "verification": "observation", "evidence": "what shows it, with the path of a file
+  in which it can be seen"}}`. Say `assumption` where you have not looked.
+- `completedSteps` and `remainingSteps`.
+- `exit_signal`: `true` only when every criterion holds.
+
+What the program can verify, it verifies. End your answer with this block:
+
+---LOOP_STATUS---
+EXIT_SIGNAL: false
+CRITERIA: {{"a criterion": false}}
+STUCK_COUNT: 0
+NEXT: what comes next
+---END_STATUS---
+
+If something has become true that must not, add a line `MUST_NOT: what` to the block."""
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {text.strip()}" for text in texts)
+
 
 NAME = "goal"
 NEWLINE = "\n"
@@ -95,9 +172,9 @@ class GoalDriver:
         if not goal.has_gates:
             return Answer.YES
         question = {
-            Place.G1: lambda: announce.gate_steps(goal.state.steps),
-            Place.G2: lambda: announce.gate_iteration(str(goal.last.get("step", goal.step))),
-            Place.G3: announce.gate_completion,
+            Place.G1: lambda: show.gate_steps(goal.state.steps),
+            Place.G2: lambda: show.gate_iteration(str(goal.last.get("step", goal.step))),
+            Place.G3: show.gate_completion,
         }[gate]()
         if self._ask is None:
             self._tell(question)
@@ -119,9 +196,7 @@ class GoalDriver:
         cost = record.spend.to_json()["usd"]
         budget = record.budget.get("usd")
         most = record.max_iterations
-        self._tell(
-            announce.before_iteration(number, most, cost=cost, budget=budget, step=goal.step)
-        )
+        self._tell(show.before_iteration(number, most, cost=cost, budget=budget, step=goal.step))
         before = as_written(goal, record)
         self._files.write_state(before)
         prompt = work_prompt(

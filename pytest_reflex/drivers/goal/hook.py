@@ -137,8 +137,7 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
         return Findings(criteria=state.criteria)
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.drivers.common.measure import Attempt
-    from pytest_reflex.drivers.goal.approvals import Approvals
-    from pytest_reflex.drivers.goal.verify import Verifier, refused_of
+    from pytest_reflex.drivers.goal.verify import Approvals, Verifier, refused_of
 
     attempt = Attempt()
     verifier = Verifier(approvals=Approvals.load(project), registry=built_in(), timeout=seconds)
@@ -211,7 +210,7 @@ def write_hook(path: Path, hook: Mapping[str, Any] | None) -> None:
 
     None removes it. Raises StateError.
     """
-    from pytest_reflex.drivers.goal.json_text import set_key, without_entry
+    from pytest_reflex.drivers.goal.hook_settings import set_key, without_entry
     from pytest_reflex.text.data_tree import read_json
     from pytest_reflex.text.lines import DataSyntaxError
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_reflex.drivers.goal.approvals import Approvals, describe_refusal, starts_process
 from pytest_reflex.drivers.goal.hook import (
     NO_PLACE,
     SHARE,
@@ -28,6 +27,7 @@ from pytest_reflex.drivers.goal.hook_decision import (
     not_finished,
 )
 from pytest_reflex.drivers.goal.model import Plan
+from pytest_reflex.drivers.goal.verify import Approvals, describe_refusal, starts_process
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.leads import leads_with
 from pytest_reflex.model.plain import one_line

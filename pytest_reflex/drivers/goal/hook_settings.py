@@ -1,4 +1,4 @@
-"""The entry of the Stop hook in the settings of a client, put in and taken out again.
+"""The entry of the Stop hook in the settings of a client, set or removed, with all else kept.
 
 Promises: everything else in the file stays as it is written; where nobody changed the file since,
 undoing gives back the very bytes that were there.
@@ -18,16 +18,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.goal.json_text import set_at, without_entry
 from pytest_reflex.errors import Place, StateError, UsageError
+from pytest_reflex.fixes.data_edit import set_in_json
 from pytest_reflex.fixes.kind import FixError
 from pytest_reflex.storage.atomic import remove_file, replace_file
 from pytest_reflex.storage.files import read_if_regular
 from pytest_reflex.storage.folders import make_folder
 from pytest_reflex.storage.user_state import UserFile
-from pytest_reflex.text.data_tree import read_json
+from pytest_reflex.text.data_tree import Node, data_of, read_json
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.nodes import Node, data_of
+
+
+def set_key(text: str, root: Node, key: str, value: Any) -> str:
+    """Return an object with a key that has a value."""
+    return set_at(text, root, (key,), value)
+
+
+def set_at(text: str, root: Node, steps: tuple[Any, ...], value: Any) -> str:
+    """Return a text with a value at the end of `steps`; the step ``-`` adds to a list."""
+    edit = set_in_json(text, root, steps, value)
+    return text[: edit.start] + edit.new + text[edit.end :]
+
+
+def without_entry(text: str, parent: Node, index: int) -> str:
+    """Return a text without one entry of an object or list, and without its comma."""
+    entries = parent.entries
+    start = (entries[index].key or entries[index].value).start
+    end = entries[index].value.end
+    if len(entries) == 1:
+        start, end = parent.start + 1, parent.end - 1
+    elif index:
+        start = entries[index - 1].value.end
+    else:
+        end = (entries[1].key or entries[1].value).start
+    return text[:start] + text[end:]
+
 
 KIND = "installed"
 _LONGEST = 1_000_000

@@ -15,7 +15,6 @@ from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import ROOT, RunFile
 from pytest_reflex.drivers.common.running import Events
-from pytest_reflex.drivers.goal.approvals import Approvals
 from pytest_reflex.drivers.goal.driver import NAME, Ask, GoalDriver, Tell
 from pytest_reflex.drivers.goal.guarding import KEPT, relied_by
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, status_of
@@ -23,7 +22,7 @@ from pytest_reflex.drivers.goal.model import GoalState, GoalStatus, Reversibilit
 from pytest_reflex.drivers.goal.plan import Choices, plan_goal
 from pytest_reflex.drivers.goal.show import lines_of, summary
 from pytest_reflex.drivers.goal.standing import Goal
-from pytest_reflex.drivers.goal.verify import Verifier
+from pytest_reflex.drivers.goal.verify import Approvals, Verifier
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.steps import Askable

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Items, Table
+from pytest_reflex.criteria.diagnostics import Faults, Items, Spot, Table, in_order
 from pytest_reflex.criteria.document import parse_document, read_bytes, shown
-from pytest_reflex.criteria.faults import Faults, Spot, in_order
 from pytest_reflex.criteria.fields import (
     filled_text_at,
     kind_of,
@@ -23,9 +22,9 @@ from pytest_reflex.criteria.fields import (
     refuse_unknown_keys,
     text_at,
 )
-from pytest_reflex.drivers.goal.compare import parse_comparison
+from pytest_reflex.drivers.goal.claims import parse_comparison
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
-from pytest_reflex.drivers.goal.spec_criteria import plan_of
+from pytest_reflex.drivers.goal.spec import plan_of
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.text.outline import outline
 

@@ -59,7 +59,7 @@ def lock_path(project: Path) -> Path:
 
 def read_object(data: bytes, path: Path | str) -> dict[str, Any]:
     """Return the JSON object of a state file; raises StateError."""
-    from pytest_reflex.contracts.extract import ContractError, parse_json
+    from pytest_reflex.contracts.validate import ContractError, parse_json
 
     place = Place(str(path))
     try:

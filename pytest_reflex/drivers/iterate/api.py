@@ -13,7 +13,7 @@ from pytest_reflex.drivers.iterate import sitting
 from pytest_reflex.drivers.iterate.opening import Options, nothing_to_resume
 from pytest_reflex.drivers.iterate.procedures import check_name
 from pytest_reflex.drivers.iterate.setup import prepare
-from pytest_reflex.drivers.iterate.statefile import read_state
+from pytest_reflex.drivers.iterate.state import read_state
 from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host

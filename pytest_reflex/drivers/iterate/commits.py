@@ -15,10 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.drivers.iterate.listing import git_environment
 from pytest_reflex.drivers.iterate.messages import outcome_text, place_text
 from pytest_reflex.drivers.iterate.model import Round
-from pytest_reflex.drivers.iterate.tree import shown_path
+from pytest_reflex.drivers.iterate.tree import git_environment, shown_path
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.process.run import Finished, run

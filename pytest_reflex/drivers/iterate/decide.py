@@ -1,17 +1,36 @@
-"""Whether an iteration loop goes on, what an iteration changes, and what an end means: pure.
+"""Whether an iteration loop goes on, and what an iteration came to (pure).
 
 Failures come before the limit: who failed to the end has not got there.
+
+A signal counts only where it is the last line of an answer that is not empty: a tool that repeats
+its prompt, in which the signal is explained, says nothing by that. What a terminal eats (colours, a
+byte-order mark) is never in the way.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
-from pytest_reflex.drivers.common import limits
+from pytest_reflex.agents.command import BAD_EXIT, END, NOT_STARTED, TIMED_OUT
+from pytest_reflex.contracts.limits import is_limit_notice, may_be_limit_notice
+from pytest_reflex.drivers.common import drive
 from pytest_reflex.drivers.common.drive import Inputs, Stop
-from pytest_reflex.drivers.iterate.last import last_of
-from pytest_reflex.drivers.iterate.model import Baseline, Bounds, Cause, Cut, Round, State, Status
+from pytest_reflex.drivers.iterate.model import (
+    Baseline,
+    Bounds,
+    Cause,
+    Cut,
+    GateResult,
+    Round,
+    State,
+    Status,
+)
+from pytest_reflex.drivers.iterate.progress import Known, compare, failing_gates, last_of
 from pytest_reflex.errors import ExitCode
+from pytest_reflex.model.plain import one_line, readable
+from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
 
 ENDINGS = (
@@ -66,7 +85,7 @@ def decide(
         return Stop(StopReason.RATE_LIMIT, refused)
     if denied:
         return Stop(StopReason.DENIED, denied)
-    if stop := limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
+    if stop := drive.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
         return stop
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:
         return Stop(StopReason.UNCHANGED)
@@ -137,3 +156,152 @@ def exit_code(reason: StopReason, state: State) -> ExitCode:
     if reason is StopReason.LIMIT and has_failed(state):
         return ExitCode.ITERATION_LIMIT
     return ENDS[reason].exit_code
+
+
+_SHOWN = 200
+
+
+class Promise(StrEnum):
+    """What an agent may say of its work in the last line of its answer."""
+
+    SUCCESS = "<promise>SUCCESS</promise>"
+    FAILURE = "<promise>FAILURE</promise>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Why an iteration failed (None: it did not), and whether it promised that all is done.
+
+    `limited` where a limit was in the way: that is not a failed iteration. `failing`, `progress`
+    and `known` are those of a Round.
+    """
+
+    cause: Cause | None = None
+    detail: str = ""
+    promised_success: bool = False
+    limited: bool = False
+    failing: tuple[str, ...] = ()
+    progress: str = ""
+    known: Known = field(default_factory=dict)
+
+
+def promised(text: str) -> Promise | None:
+    """Return what the last line of an answer promises, if it holds nothing but a signal.
+
+    A SUCCESS with a FAILURE on any line before it is a failure: whoever gave both is not sure.
+    """
+    lines = _lines(text)
+    if not lines or lines[-1] not in set(Promise):
+        return None
+    return Promise.FAILURE if Promise.FAILURE in lines else Promise.SUCCESS
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of an answer that hold anything, as a person reads them."""
+    stripped = (line.strip() for line in readable(text).split("\n"))
+    return [line for line in stripped if line]
+
+
+def unheard(text: str, *, offers_success: bool) -> str:
+    """Return what to tell of a signal in an answer that counts for nothing; empty without one."""
+    if promised(text) is Promise.SUCCESS:
+        return "" if offers_success else _NOT_OFFERED
+    last = "".join(_lines(text)[-1:])
+    bare = last.strip(_MARKS)
+    is_near = bare != last and bare in set(Promise)
+    text = f"The last line of the answer is not a signal, as it is not bare: {last}"
+    return text if is_near else ""
+
+
+def doubt(text: str, *, changed: bool | None) -> str:
+    """Return what to tell of a good answer that may be a notice of a limit; empty for others.
+
+    `changed` says whether the iteration changed the tree: who did that has worked.
+    """
+    if changed or not may_be_limit_notice(text):
+        return ""
+    said = one_line(readable(text).strip(), _SHOWN)
+    return f"The answer may be a notice of a limit, and counts as work: {said}"
+
+
+_NOT_OFFERED = "The success signal ends nothing: the procedure does not say success = true"
+_MARKS = " \t\r`*_\"'.,;:!"
+
+
+def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
+    """Return what an agent's answer alone comes to; a failed one is not put before the gates.
+
+    `offers_success` says whether the prompt offers the signal that ends the loop.
+    """
+    if cause := _cause(reply):
+        limited = cause is Cause.LIMIT_NOTICE
+        return Outcome(cause=cause, detail=_detail(cause, reply), limited=limited)
+    said = promised(reply.text)
+    if said is Promise.FAILURE:
+        return Outcome(cause=Cause.PROMISED_FAILURE, detail=_reason(reply.text))
+    return Outcome(promised_success=offers_success and said is Promise.SUCCESS)
+
+
+def _reason(text: str) -> str:
+    """Return the last line before the FAILURE: there a tool says what it cannot decide."""
+    lines = _lines(text)
+    before = lines[: len(lines) - lines[::-1].index(Promise.FAILURE)]
+    reason = next((line for line in reversed(before) if line not in set(Promise)), "")
+    if lines[-1] == Promise.SUCCESS:
+        reason = f"{reason} (followed by SUCCESS)".strip()
+    return one_line(reason, _SHOWN)
+
+
+def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Known) -> Outcome:
+    """Return what an iteration comes to whose answer was good; a required gate decides over it.
+
+    Gates that fail and have come nearer to a pass than is `known` fail no iteration, and end no
+    loop.
+    """
+    missed = [found for found in gates if found.gate.required and not found.passed]
+    compared = compare(gates, known)
+    if not missed:
+        return replace(answer, known=compared.known)
+    told = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
+    if limit := next((found.limit for found in missed if found.limit), ""):
+        return Outcome(cause=Cause.LIMIT_NOTICE, detail=limit, limited=True)
+    return Outcome(
+        cause=None if compared.better else Cause.GATE,
+        detail=told,
+        failing=failing_gates(gates),
+        progress=compared.better,
+        known=compared.known,
+    )
+
+
+def _cause(reply: Reply) -> Cause | None:
+    """Return why there is no good answer; a limit before anything that it led to."""
+    if reply.details.get("limited"):
+        return Cause.LIMIT_NOTICE
+    end = reply.details.get(END)
+    if end in _CAUSES:
+        return _CAUSES[end]
+    if reply.details.get("silent"):
+        return Cause.EMPTY
+    if reply.error:
+        return Cause.UNUSABLE
+    if not _lines(reply.text):
+        return Cause.EMPTY
+    return Cause.LIMIT_NOTICE if is_limit_notice(reply.text) else None
+
+
+_CAUSES = {TIMED_OUT: Cause.TIMED_OUT, NOT_STARTED: Cause.SPAWN_ERROR, BAD_EXIT: Cause.EXIT}
+
+
+def _detail(cause: Cause, reply: Reply) -> str:
+    error = one_line(reply.error, _SHOWN)
+    if cause is Cause.EXIT:
+        code = reply.details.get("exit")
+        return f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit {code}"
+    if cause is Cause.EMPTY:
+        return ""
+    if cause is Cause.LIMIT_NOTICE:
+        return error.removeprefix("the tool ran into a limit: ") or one_line(
+            readable(reply.text).strip(), _SHOWN
+        )
+    return error

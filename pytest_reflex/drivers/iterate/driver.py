@@ -13,23 +13,25 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event
 
-from pytest_reflex.agents.command import LEFT
-from pytest_reflex.agents.denials import DENIED
-from pytest_reflex.agents.partial import partial_output, was_killed
-from pytest_reflex.checks.command_run import LEFT_TEXT
-from pytest_reflex.drivers.common import limits
+from pytest_reflex.agents.command import LEFT, partial_output, was_killed
+from pytest_reflex.agents.stream import DENIED
+from pytest_reflex.checks.command import LEFT_TEXT
+from pytest_reflex.drivers.common import drive
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.drivers.common.lease import RUN_DIR
-from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.commits import commit_message
-from pytest_reflex.drivers.iterate.decide import decide
-from pytest_reflex.drivers.iterate.events import begins, waits
+from pytest_reflex.drivers.iterate.decide import (
+    decide,
+    doubt,
+    outcome_of_answer,
+    outcome_with_gates,
+    unheard,
+)
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE
-from pytest_reflex.drivers.iterate.last import last_of_gates
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.logfile import keep_partial
+from pytest_reflex.drivers.iterate.logfile import begins, keep_partial, waits
 from pytest_reflex.drivers.iterate.model import (
     Baseline,
     Cause,
@@ -38,13 +40,8 @@ from pytest_reflex.drivers.iterate.model import (
     Round,
     State,
 )
-from pytest_reflex.drivers.iterate.outcome import (
-    doubt,
-    outcome_of_answer,
-    outcome_with_gates,
-    unheard,
-)
-from pytest_reflex.drivers.iterate.progress import compare
+from pytest_reflex.drivers.iterate.procedures import is_over, over_budget_text
+from pytest_reflex.drivers.iterate.progress import compare, last_of_gates
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import Watch
 from pytest_reflex.drivers.iterate.work import Work, other_limits
@@ -53,8 +50,8 @@ from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.reports.spending import not_held, unknown_of
-from pytest_reflex.storage.vote_folder import nothing_planted
+from pytest_reflex.reports.run_lines import not_held, unknown_of
+from pytest_reflex.storage.user_state import nothing_planted
 
 _KEPT = 2_000
 _ANSWER = 20_000
@@ -216,7 +213,7 @@ class IterateDriver:
     def _seconds_left(self) -> float | None:
         bounds, spend = self._work.bounds, self._store.state.spend
         elapsed = self._clock() - self._began
-        return limits.seconds_left(bounds.budget, spend, bounds.wall_time, elapsed)
+        return drive.seconds_left(bounds.budget, spend, bounds.wall_time, elapsed)
 
     def _keep_partial(self, number: int, text: str) -> None:
         """Keep what a tool had written when it was stopped or failed: it was paid for."""

@@ -19,7 +19,6 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.common.calls import CallsUnderWay
 from pytest_reflex.drivers.common.gate_files import relied_on
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
@@ -29,21 +28,22 @@ from pytest_reflex.drivers.common.measure import (
     Measurement,
     MeasurementStatus,
     by_exit_status,
+    by_failures,
     measured,
 )
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.common.measure_failures import by_failures
 from pytest_reflex.drivers.common.protection import Modified, Protection, Relied, modified_text
+from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
-from pytest_reflex.drivers.iterate.gate_start import GateStart, declaration
 from pytest_reflex.drivers.iterate.model import Gate, GateResult
+from pytest_reflex.drivers.iterate.progress import GateStart, declaration
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
 from pytest_reflex.integrity.patterns import escaped
 from pytest_reflex.integrity.tool_inputs import configured_options
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.temporary import private_caches
+from pytest_reflex.process.guard import private_caches
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
 # What was not measured is not a pass: to a gate that is an error.

@@ -15,16 +15,15 @@ from typing import Any
 from pytest_reflex.drivers.iterate import messages
 from pytest_reflex.drivers.iterate.commits import Committed
 from pytest_reflex.drivers.iterate.decide import has_failed
-from pytest_reflex.drivers.iterate.log_record import Record, Severity, Volume
-from pytest_reflex.drivers.iterate.logfile import LogFile
+from pytest_reflex.drivers.iterate.logfile import LogFile, Record, Severity, Volume
+from pytest_reflex.drivers.iterate.messages import statistics_of
 from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
-from pytest_reflex.drivers.iterate.statistics import statistics_of
 from pytest_reflex.model.plain import visible, visible_json
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.process.secrecy import hide
+from pytest_reflex.process.environment import hide
 from pytest_reflex.reports.lines import Line, plain
-from pytest_reflex.reports.spending import spend_text
+from pytest_reflex.reports.run_lines import spend_text
 
 Clock = Callable[[], datetime]
 _FOREIGN = "    | "

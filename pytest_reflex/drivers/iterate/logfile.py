@@ -1,4 +1,4 @@
-"""The log of a run on disk: JSON lines that are appended as well as the disk allows.
+"""The events of an iteration loop, and its log on disk: JSON lines, one for each.
 
 Promises: a line is appended in one write, private to the user; what cannot be written is reported
 once and stops nothing; a line that was cut short is kept aside, so that each line is whole; a file
@@ -12,15 +12,158 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
 from pathlib import Path
+from typing import Any
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.iterate.model import Cut, Round, State
+from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.model.plain import visible
-from pytest_reflex.storage.aside import keep_aside
-from pytest_reflex.storage.atomic import write_all
+from pytest_reflex.storage.atomic import keep_aside, write_all
 from pytest_reflex.storage.files import refuse_links
+
+DRIVER = "iterate"
+
+
+def started(state: State) -> DriverEvent:
+    """Return that a run begins, or goes on behind the iterations that are done."""
+    return _event(
+        state,
+        Kind.STARTED,
+        max_iterations=state.max_iterations,
+        started_at=state.started_at,
+        resumed=bool(state.iteration or state.spend.calls),
+    )
+
+
+def begins(state: State, agent: str) -> DriverEvent:
+    """Return that the next iteration is waited for, and the agent that it asks."""
+    total, steps = state.max_iterations, {"iteration": agent}
+    return _event(state, Kind.WAITING, state.iteration + 1, steps=steps, max_iterations=total)
+
+
+def waits(state: State, reason: str) -> DriverEvent:
+    """Return that the agent of the next iteration is given time, and why."""
+    return _event(state, Kind.WAITING, state.iteration + 1, reason=reason)
+
+
+def feedback_taken(state: State, count: int) -> DriverEvent:
+    """Return that critiques of people were taken up, for the next iteration."""
+    return _event(state, Kind.DECIDED, decision="feedback", count=count)
+
+
+def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
+    """Yield what an iteration came to; `state` has it counted already."""
+    if isinstance(outcome, Cut):
+        number = state.iteration + 1
+        how = "limited" if outcome.limit else "cancelled"
+        detail, cost = outcome.limit, outcome.cost
+        yield _event(state, Kind.ACTED, number, outcome=how, detail=detail, cost=cost)
+        return
+    yield _event(
+        state,
+        Kind.ACTED,
+        seconds=round(outcome.seconds, 3),
+        usd=outcome.usd,
+        tokens=outcome.tokens,
+        changed=outcome.changed,
+        files=None if outcome.files is None else list(outcome.files),
+    )
+    for result in outcome.gates:
+        yield _event(
+            state,
+            Kind.MEASURED,
+            gate=result.gate.name,
+            outcome=result.outcome,
+            required=result.gate.required,
+            summary=result.summary,
+            seconds=round(result.seconds, 3),
+        )
+    yield _event(
+        state,
+        Kind.ITERATION,
+        outcome=outcome.outcome,
+        cause=outcome.cause.value if outcome.cause else "",
+        detail=outcome.detail,
+        failures=state.consecutive_failures,
+        progress=outcome.progress,
+    )
+
+
+def stopped(state: State, stop: Stop, code: ExitCode) -> DriverEvent:
+    """Return how a run ended."""
+    return _event(
+        state,
+        Kind.STOPPED,
+        reason=stop.reason.value,
+        detail=stop.detail,
+        status=state.status.value,
+        exit_code=int(code),
+    )
+
+
+def _event(state: State, kind: Kind, iteration: int | None = None, **fields: Any) -> DriverEvent:
+    return DriverEvent(
+        driver=DRIVER,
+        run=state.procedure_name,
+        kind=kind,
+        iteration=state.iteration if iteration is None else iteration,
+        fields=fields,
+    )
+
+
+class Severity(StrEnum):
+    """How much a line matters."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Volume(IntEnum):
+    """What is reported: warnings, errors and the end; the seed's lines; statistics and gates
+    too.
+    """
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One event: a line for people and what else programs may read.
+
+    `output` is foreign text, `excerpt` the line of it that is shown where the whole is not, `below`
+    lines of our own that people are shown first.
+    The `last` one is reported at any volume, a `silent` one only kept. `tone` is that of its text
+    where it is not that of its level.
+    """
+
+    event: str
+    message: str
+    level: Severity = Severity.INFO
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    output: str = ""
+    excerpt: str = ""
+    below: str = ""
+    last: bool = False
+    silent: bool = False
+    tone: str = ""
+
+    def is_told(self, volume: Volume) -> bool:
+        if self.silent:
+            return False
+        if self.last or self.level in (Severity.WARNING, Severity.ERROR):
+            return True
+        return volume >= (Volume.VERBOSE if self.level is Severity.DEBUG else Volume.NORMAL)
+
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 

@@ -12,24 +12,27 @@ from typing import Any
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.vote_cache import keep_votes
 from pytest_reflex.drivers.common.workspace import own_paths
-from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent
-from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.commits import Commits
-from pytest_reflex.drivers.iterate.fragments import from_context, from_flag
 from pytest_reflex.drivers.iterate.gates import Gates
-from pytest_reflex.drivers.iterate.last import last_text
 from pytest_reflex.drivers.iterate.model import Fragment, Procedure
 from pytest_reflex.drivers.iterate.opening import Options
-from pytest_reflex.drivers.iterate.procedures import find_procedure, gates_of
-from pytest_reflex.drivers.iterate.prompt import compose
-from pytest_reflex.drivers.iterate.statefile import run_folder
+from pytest_reflex.drivers.iterate.procedures import (
+    bounds_of,
+    chosen_agent,
+    find_procedure,
+    gates_of,
+    tokens_of,
+)
+from pytest_reflex.drivers.iterate.progress import last_text
+from pytest_reflex.drivers.iterate.prompt import compose, from_context, from_flag
+from pytest_reflex.drivers.iterate.state import run_folder
 from pytest_reflex.drivers.iterate.tree import Tree
 from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.settings import Settings
-from pytest_reflex.settings.declared import place_of
+from pytest_reflex.settings.files import place_of
 
 AI_COMMAND = "ai-cmd"
 _NAME_A_TOOL = "name an AI tool: --agent NAME, or --ai-cmd COMMAND"

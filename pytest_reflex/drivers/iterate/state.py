@@ -1,4 +1,4 @@
-"""The state of an iteration loop and its JSON, to the letter of seed 004.
+"""The state of an iteration loop, its JSON to the letter of seed 004, and its file.
 
 Limits: durations are written in tenths of a second, as the seed has them; those that a program in
 Go wrote ("1m2.5s", or whole nanoseconds) are read too.
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.iterate.gate_start import starts_from_json
-from pytest_reflex.drivers.iterate.last import last_from_json
+from pytest_reflex.drivers.common import lease
+from pytest_reflex.drivers.common.snapshot import SnapshotFile, bytes_of
 from pytest_reflex.drivers.iterate.logfile import is_log_name
 from pytest_reflex.drivers.iterate.model import State, Status
-from pytest_reflex.drivers.iterate.progress import known_from_json
-from pytest_reflex.errors import ReflexError
+from pytest_reflex.drivers.iterate.progress import known_from_json, last_from_json, starts_from_json
+from pytest_reflex.errors import ReflexError, StateError, UnreadableError
 from pytest_reflex.model.run import Spend, costs_from_json
 from pytest_reflex.settings.readers import MOST
 
@@ -236,3 +238,52 @@ def _status(wire: Mapping[str, Any]) -> Status:
     if text not in list(Status):
         raise ValueError(f"status is {text!r}, not one of {', '.join(Status)}")
     return Status.INTERRUPTED if text == Status.PAUSED else Status(text)
+
+
+def state_path(root: Path, procedure: str) -> Path:
+    """Return the state file of a procedure; `root` is the folder of all that iterate keeps."""
+    return root / "state" / f"{procedure}.json"
+
+
+def run_folder(root: Path, procedure: str) -> Path:
+    """Return the folder that tools of a procedure are told of as theirs: by it they are known."""
+    return (root / "log" / procedure).absolute()
+
+
+def is_driven(root: Path, procedure: str) -> bool:
+    """Return whether a process drives a procedure now."""
+    lock = state_path(root, procedure).with_suffix(".lock")
+    return lease.is_driven(lock, lease.mark_of(run_folder(root, procedure)))
+
+
+def state_file(root: Path, procedure: str, tell: Callable[[str], object]) -> SnapshotFile[State]:
+    """Return the state file of a procedure, to be owned; `tell` takes what went wrong."""
+    return SnapshotFile(
+        state_path(root, procedure),
+        root=root,
+        run_folder=run_folder(root, procedure),
+        dump=dump,
+        load=partial(load, procedure=procedure),
+        tell=tell,
+    )
+
+
+def read_state(root: Path, procedure: str) -> State | None:
+    """Return the state of a procedure, None where there is none; nothing is written.
+
+    Raises StateError for a file that cannot be read or holds no state.
+    """
+    path = state_path(root, procedure)
+    hint = f"a new run keeps it aside: pytest-reflex iterate run {procedure}"
+    try:
+        data = bytes_of(path)
+        return None if data is None else load(data, procedure)
+    except ValueError as error:
+        message = f"{path} holds no state of an iteration loop: {error}"
+        raise StateError(message, hint=hint) from None
+    except UnreadableError:
+        raise
+    except StateError as error:
+        if path.is_symlink():
+            raise
+        raise StateError(error.problems[0].message, hint=hint) from None

@@ -7,16 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
-from pytest_reflex.drivers.common.control_file import ControlFile
-from pytest_reflex.drivers.iterate.events import DRIVER
+from pytest_reflex.drivers.common.control import ControlFile
+from pytest_reflex.drivers.common.record import DAMAGED, RunRow
 from pytest_reflex.drivers.iterate.history import MOST_BYTES, read_records
-from pytest_reflex.drivers.iterate.logfile import by_start, log_path
-from pytest_reflex.drivers.iterate.messages import RESUME
+from pytest_reflex.drivers.iterate.logfile import DRIVER, by_start, log_path
+from pytest_reflex.drivers.iterate.messages import RESUME, statistics_of
 from pytest_reflex.drivers.iterate.model import State, Status
-from pytest_reflex.drivers.iterate.state import beyond_limit
-from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_path
-from pytest_reflex.drivers.iterate.statistics import statistics_of
+from pytest_reflex.drivers.iterate.state import beyond_limit, is_driven, read_state, state_path
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.reports.runs import status_text

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 
-from pytest_reflex.drivers.common.calls import CallsUnderWay
-from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.common.control import ControlFile, Requests
 from pytest_reflex.drivers.common.drive import Polled, Stop
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.protection import Modified
+from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
-from pytest_reflex.drivers.iterate import events
+from pytest_reflex.drivers.iterate import logfile
 from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.messages import unheard_feedback_text
@@ -92,7 +91,7 @@ class IterateStore:
             self._file.save(self._state)
             self._heard.update(new)
             self._log.feedback(new)
-            yield events.feedback_taken(self._state, len(new))
+            yield logfile.feedback_taken(self._state, len(new))
             requests = self.requests()  # whoever was told of it may have taken their time
         if self._file.saved:
             self._forget(lambda: self._control.take(asked))
@@ -118,7 +117,7 @@ class IterateStore:
         self._state = self._with_modified(state)
         self._file.save(self._state)
         if not isinstance(outcome, Baseline):
-            yield from events.of_outcome(self._state, outcome)
+            yield from logfile.of_outcome(self._state, outcome)
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end, or remove the state where there is nothing left to do."""
@@ -137,7 +136,7 @@ class IterateStore:
         self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
-        yield events.stopped(self._state, stop, self.exit_code)
+        yield logfile.stopped(self._state, stop, self.exit_code)
 
     def _save_calls(self, calls: tuple[Cost, ...]) -> None:
         self._state = replace(self._state, calls=calls)

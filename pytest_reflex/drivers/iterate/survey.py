@@ -9,17 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.drivers.iterate.bounds import chosen_agent, chosen_bounds, chosen_timeout
-from pytest_reflex.drivers.iterate.budget import is_over, tokens_of
-from pytest_reflex.drivers.iterate.fragments import text_of
 from pytest_reflex.drivers.iterate.model import Fragment, Gate, Phase, Procedure
 from pytest_reflex.drivers.iterate.procedures import (
     BUILT_IN,
     KEY,
+    chosen_agent,
+    chosen_bounds,
+    chosen_timeout,
     find_procedure,
     gates_of,
+    is_over,
     procedure_names,
+    tokens_of,
 )
+from pytest_reflex.drivers.iterate.prompt import compose, text_of
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.settings import Settings
 
@@ -46,7 +49,6 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
     An agent that cannot be used, and a gate that there is not, are reported and keep nothing back.
     """
-    from pytest_reflex.drivers.iterate.prompt import compose
 
     procedure = find_procedure(name, settings, project)
     bounds = (*chosen_bounds(procedure, settings), chosen_timeout(procedure, settings))
@@ -70,7 +72,7 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
 
 def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, Any]:
-    from pytest_reflex.agents.preview import typed_command
+    from pytest_reflex.agents.probe import typed_command
     from pytest_reflex.drivers.iterate.opening import Options
     from pytest_reflex.drivers.iterate.setup import agent_for
 

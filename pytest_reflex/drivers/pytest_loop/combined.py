@@ -14,7 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.checks.session import SESSION as SESSION_CHECK
+from pytest_reflex.checks.not_run import SESSION as SESSION_CHECK
 from pytest_reflex.drivers.pytest_loop.child import Part, Session
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.plain import one_line

@@ -1,4 +1,8 @@
-"""`pytest --reflex-loop`: from the options to the exit status, which is one of pytest's own."""
+"""`pytest --reflex-loop`: from the options to the exit status, and its recording.
+
+Limits: what a tool changes in files itself is in the history and not in the recording, so only a
+tool that answers with texts can be replayed.
+"""
 
 from __future__ import annotations
 
@@ -12,36 +16,64 @@ import pytest
 
 from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.drivers.common.console import Progress
-from pytest_reflex.drivers.common.event_log import STDOUT, event_log
-from pytest_reflex.drivers.common.events import DriverEvent, Listener
+from pytest_reflex.drivers.common.events import STDOUT, DriverEvent, Listener, event_log
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
-from pytest_reflex.drivers.pytest_loop.confirming import by_terminal, confirmed, refuse_unasked
 from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from pytest_reflex.drivers.pytest_loop.order import Order, chosen_agents, order_of, usual_agents
-from pytest_reflex.drivers.pytest_loop.recording import close_recording, recorder_again, recorder_of
 from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, has_refining_plugin
-from pytest_reflex.drivers.pytest_loop.survey import NothingToDoError, survey
+from pytest_reflex.drivers.pytest_loop.survey import (
+    NothingToDoError,
+    by_terminal,
+    confirmed,
+    refuse_unasked,
+    survey,
+)
 from pytest_reflex.drivers.pytest_loop.telling import Teller
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run, interrupted_loop
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.statefile import is_of_session
 from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
 from pytest_reflex.host import Host, employ, open_host
 from pytest_reflex.integrity.project import STATE, ProjectTree
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.plain import visible
+from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
+from pytest_reflex.process.deadline import ticking
 from pytest_reflex.process.signals import interruptible
-from pytest_reflex.process.ticking import ticking
-from pytest_reflex.reports.advice import allowing, extend_command
+from pytest_reflex.reports.run_lines import allowing, extend_command
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
+
+
+def recorder_of(settings: Settings, root: Path) -> Recorder | None:
+    """Return what records a new run, if `loop.record` asks for it; raises UsageError."""
+    template = settings["loop.record"]
+    return Recorder.planned(template, root) if template else None
+
+
+def recorder_again(state: RunState, root: Path) -> tuple[Recorder | None, str]:
+    """Return what goes on recording a run, or a warning where its recording is gone."""
+    template = state.setup.get("record")
+    if not template:
+        return None, ""
+    recorder = Recorder(template=template, project=root)
+    warning = recorder.go_on(state.alias, state.run_id)
+    return (None, warning) if warning else (recorder, "")
+
+
+def close_recording(host: Host) -> None:
+    """Let go of the recording of a run that is left."""
+    for _, plugin in host.manager.list_name_plugin():
+        if isinstance(plugin, Recorder):
+            plugin.close()
+
 
 PASSED, FAILED, INTERRUPTED = (
     int(pytest.ExitCode.OK),

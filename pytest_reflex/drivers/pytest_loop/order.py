@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.common.event_log import STDOUT
+from pytest_reflex.drivers.common.events import STDOUT
 from pytest_reflex.errors import UsageError
 from pytest_reflex.session import options
 from pytest_reflex.session.options import only_looks

@@ -13,32 +13,29 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common.workspace import own_paths
-from pytest_reflex.drivers.pytest_loop.child import Runner
-from pytest_reflex.drivers.pytest_loop.difference import document
+from pytest_reflex.drivers.pytest_loop.child import Runner, TreeWatch, configurations
 from pytest_reflex.drivers.pytest_loop.files import (
     TREE,
     ProjectFiles,
     create_run,
+    document,
     open_run,
     project_of,
     tree_of,
 )
-from pytest_reflex.drivers.pytest_loop.refusing import links_of
-from pytest_reflex.drivers.pytest_loop.sealed import TreeWatch, configurations
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, register_steps
 from pytest_reflex.drivers.pytest_loop.survey import Survey
-from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.pytest_loop.territory import Territory, links_of
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.guard import OFF
 from pytest_reflex.drivers.reflex.history import digest
-from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
-from pytest_reflex.drivers.reflex.named_files import refuse_record
-from pytest_reflex.drivers.reflex.own_orders import read_orders
+from pytest_reflex.drivers.reflex.named_files import read_orders, refuse_record
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.reopening import More, extension
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, run_started
+from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host

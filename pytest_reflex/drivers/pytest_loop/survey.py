@@ -1,26 +1,32 @@
-"""A survey: what the first session of a loop shows, and whether a loop can come of it."""
+"""What the first session of a loop shows, whether a loop can help, and whether a person agrees."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import click
+import pytest
 
 from pytest_reflex.criteria.suite import artifact_patterns
 from pytest_reflex.drivers.common.judging_files import files_of_commands
-from pytest_reflex.drivers.pytest_loop.child import Session
+from pytest_reflex.drivers.pytest_loop.child import Session, Start
 from pytest_reflex.drivers.pytest_loop.combined import criteria_of, fixes_of
 from pytest_reflex.drivers.pytest_loop.order import Order
-from pytest_reflex.drivers.pytest_loop.sealed import Start
 from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.outside import programs_of
 from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.model.enums import Step
+from pytest_reflex.model.plain import visible
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
+from pytest_reflex.reports.proposal import proposal_text
 from pytest_reflex.settings import Settings
 
 SUFFIX = ".reflex.yaml"
@@ -175,3 +181,44 @@ def _warnings(territory: Territory, session: Session) -> Iterator[str]:
     for path in files_of_commands(_commands(session), project=territory.root, artifact=_NOWHERE):
         if territory.covers(path) and path not in tests:
             yield f"{path} is run by a check, and it may be changed"
+
+
+NOT_CONFIRMED = "criteria and max iterations are not confirmed"
+QUESTION = "Start the loop with these criteria and limits?"
+
+
+def refuse_unasked(config: pytest.Config) -> None:
+    """Raise UsageError where nobody has agreed and nobody could be asked."""
+    if config.option.reflex_yes:
+        return
+    capture: Any = config.pluginmanager.get_plugin("capturemanager")
+    if capture is not None:  # it keeps the terminal from whoever reads
+        capture.suspend_global_capture(in_=True)
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{NOT_CONFIRMED}, and there is no terminal to ask on",
+            hint="add --reflex-yes; nothing was written",
+        )
+
+
+def confirmed(found: Survey, agents: Mapping[Step, str], say: Callable[[str], object]) -> str:
+    """Show criteria, limits and files, and return how they were confirmed; raises UsageError."""
+    order = found.order
+    if not (order.quiet and order.yes):
+        shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
+        say(shown.rstrip("\n"))
+        may_change = (*found.territory.patterns, *found.may_change)
+        say(f"May be changed: {visible(', '.join(may_change))}")
+        if found.writes:
+            say(f"Written by the session: {visible(', '.join(found.writes))}")
+        say("".join(f"Warning: {visible(one)}\n" for one in found.warnings))
+    if order.yes:
+        return "--reflex-yes"
+    return by_terminal(QUESTION)
+
+
+def by_terminal(question: str) -> str:
+    """Ask, and return how it was confirmed; raises UsageError where it was not."""
+    if not click.confirm(question):
+        raise UsageError(NOT_CONFIRMED, hint="nothing was written")
+    return "terminal"

@@ -14,8 +14,7 @@ import click
 from pytest_reflex.drivers.common.console import styled
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
-from pytest_reflex.drivers.pytest_loop.difference import counts
-from pytest_reflex.drivers.pytest_loop.files import project_of
+from pytest_reflex.drivers.pytest_loop.files import counts, project_of
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.events import EVENT
 from pytest_reflex.drivers.reflex.view import LoopView
@@ -25,12 +24,11 @@ from pytest_reflex.model.plain import visible
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.process.deadline import ticking
 from pytest_reflex.process.signals import Interruptions
-from pytest_reflex.process.ticking import ticking
 from pytest_reflex.reports import iteration
-from pytest_reflex.reports.advice import allowing, extend_command
 from pytest_reflex.reports.lines import WIDTH, Line, broken, lines_of, plain
-from pytest_reflex.reports.run_lines import Running, waiting_line
+from pytest_reflex.reports.run_lines import Running, allowing, extend_command, waiting_line
 
 _MOST_FILES = 20
 _TAIL = 30

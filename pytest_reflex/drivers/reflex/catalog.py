@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_reflex.drivers.common.catalog import DAMAGED, RunRow
+from pytest_reflex.drivers.common.record import DAMAGED, RunRow
 from pytest_reflex.drivers.reflex.events import driver_of
 from pytest_reflex.drivers.reflex.history import claims_pass
-from pytest_reflex.drivers.reflex.kinds import LOOP, is_of_session
 from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, going_on, verify_command
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, LOOP, is_of_session
 from pytest_reflex.drivers.reflex.survey import Found, survey
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import EMPTY_SHA256, RunState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_reflex.drivers.common import limits
+from pytest_reflex.drivers.common import drive
 from pytest_reflex.drivers.common.drive import Inputs
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.run import RunState
@@ -130,7 +130,7 @@ def _to_be_judged(state: RunState) -> bool:
 
 def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:
     bounds, inputs = state.limits, Inputs(stop=stop_requested, elapsed=elapsed)
-    stop = limits.reached(inputs, bounds.budget, state.spend, bounds.wall_time)
+    stop = drive.reached(inputs, bounds.budget, state.spend, bounds.wall_time)
     if stop is None:
         return None
     is_time = stop.reason is StopReason.WALL_TIME  # to a loop that is a budget, too
@@ -173,12 +173,12 @@ def _stagnation(state: RunState) -> str:
 
 def seconds_left(state: RunState) -> float | None:
     """Return what is left of the budget in seconds, None where there is no such limit."""
-    return limits.seconds_left(state.limits.budget, state.spend)
+    return drive.seconds_left(state.limits.budget, state.spend)
 
 
 def calls_left(state: RunState) -> float:
     """Return how many calls the budget still allows."""
-    return limits.budget_left(state.limits.budget, state.spend).get("calls", float("inf"))
+    return drive.budget_left(state.limits.budget, state.spend).get("calls", float("inf"))
 
 
 def _stop(reason: StopReason, detail: str = "") -> Decision:

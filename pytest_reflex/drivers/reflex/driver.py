@@ -21,18 +21,17 @@ from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener, Waits
 from pytest_reflex.drivers.reflex.asking import ask, record
 from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
-from pytest_reflex.drivers.reflex.ending import stopped
+from pytest_reflex.drivers.reflex.ending import Verified, evaluate_again, stopped
 from pytest_reflex.drivers.reflex.events import goes_on, of_history, of_run
 from pytest_reflex.drivers.reflex.guard import guarded
 from pytest_reflex.drivers.reflex.history import is_unverified, judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
-from pytest_reflex.drivers.reflex.partial import keep_in_run
 from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
+from pytest_reflex.drivers.reflex.recovering import keep_in_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import Watch
 from pytest_reflex.drivers.reflex.steps import Done, denied_error, obstacle, perform, request_for
-from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.drivers.reflex.kinds import KIND, LOOP, PYTEST_LOOP, SESSION
+from pytest_reflex.drivers.reflex.statefile import KIND, LOOP, PYTEST_LOOP, SESSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import ENDS

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.foreign_documents import evaluation_of
+from pytest_reflex.drivers.reflex.foreign_documents import evaluation_of, fault_of
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -90,7 +90,6 @@ def adoption(folder: Path, records: Sequence[Record], *, allow_commands: bool = 
             "rules, is missing or broken",
             hint=f"put {RUN} back; or start a new loop with {ARTIFACT} as --input",
         )
-    from pytest_reflex.drivers.reflex.foreign_faults import fault_of
 
     if fault := fault_of(run, records[-1]):
         raise StateError(f"{path}, which another program wrote, {fault}", hint=_ADVICE)

@@ -1,4 +1,6 @@
-"""The evaluation that another program wrote (seed 001, EVALUATE) as one of ours."""
+"""Documents that another program wrote: an evaluation as one of ours, and what keeps a run.json
+from being used.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_reflex.model.enums import Level, Outcome
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import Criteria, Rule
+from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.verdict.score import gate, score_of
 
 Record = Mapping[str, Any]
@@ -45,3 +49,29 @@ def _row(rule: Rule, found: Record) -> RuleResult:
     message = str((bad.get(rule.id) or {}).get("message") or (row or {}).get("details") or "")
     check = CheckResult(outcome=outcome, message=message)
     return RuleResult(rule=rule, checks=(check,), outcome=outcome)
+
+
+_NEEDED: Mapping[str, tuple[Any, str]] = {
+    "run_id": (str, "a text"),
+    "status": (list(RunStatus), "a status of a loop"),
+    "iteration": (int, "a number"),
+    "phase": (list(Level), "A or B"),
+    "task": (dict, "an object"),
+    "criteria": (dict, "an object"),
+}
+
+
+def fault_of(run: Record, last: Record) -> str:
+    """Return what keeps run.json from being used, empty where nothing is seen."""
+    for key, (kinds, wanted) in _NEEDED.items():
+        if key not in run:
+            return f"has no {key!r}"
+        value = run[key]
+        is_right = value in kinds if isinstance(kinds, list) else isinstance(value, kinds)
+        if not is_right or isinstance(value, bool):
+            return f"has {one_line(repr(value), 60)} as {key!r}, not {wanted}"
+    if not isinstance(run["task"].get("prompt"), str):
+        return "has a 'task' without a 'prompt'"
+    numbers = ((run, "max_iterations"), (run, "stagnation_count"), (last, "iteration"))
+    wrong = (key for one, key in numbers if not isinstance(one.get(key), int | None))
+    return f"has no number as {key!r}" if (key := next(wrong, "")) else ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.drivers.common.limits import budget_left
+from pytest_reflex.drivers.common.drive import budget_left
 from pytest_reflex.drivers.reflex.asking import judge
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
 from pytest_reflex.drivers.reflex.history import RecordedRun, recorded_votes
@@ -36,10 +36,10 @@ from pytest_reflex.model.judged import Cast, Ruling
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Cost, total_cost
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.temporary import private_caches
+from pytest_reflex.process.guard import private_caches
 from pytest_reflex.storage.files import read_if_regular
-from pytest_reflex.verdict.ballot import ruling_of
 from pytest_reflex.verdict.progress import flips_between
+from pytest_reflex.verdict.score import ruling_of
 
 
 class Listener:

@@ -88,8 +88,8 @@ def _refusal(reply: Reply, fault: str, lacking: Sequence[Rule], *, is_last: bool
 def _is_bad_answer(reply: Reply) -> bool:
     """Return whether a tool that failed was at fault: no limit, denial, person or recording was."""
     from pytest_reflex.agents.command import END, NOT_STARTED, STOPPED
-    from pytest_reflex.agents.denials import DENIED
     from pytest_reflex.agents.replay import MISSED
+    from pytest_reflex.agents.stream import DENIED
 
     details = reply.details
     ended = details.get(END) in (NOT_STARTED, STOPPED)

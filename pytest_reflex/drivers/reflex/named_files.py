@@ -1,19 +1,23 @@
-"""Where the result of a run goes: a file that a person named, and that is theirs."""
+"""Files that a person names for a run: the draft, instructions, the result."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.errors import ArtifactError, StateError, UsageError
+from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.reports.lines import Line
 from pytest_reflex.storage.atomic import replace_file
 from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.text.lines import read_own_text
 
 
 def unusable(path: Path, root: Path) -> str:
@@ -89,3 +93,32 @@ def _was_edited(path: Path, state: RunState) -> bool:
     """Return whether the draft at a path is not what the loop began with."""
     data = read_if_regular(path)
     return data is not None and data != (state.draft or "").encode("utf-8")
+
+
+def read_draft(path: Path) -> Artifact:
+    """Return a file that agents can be given: text. Raises UsageError or ArtifactError."""
+    artifact = read_artifact(path)
+    if artifact.is_folder:
+        raise UsageError(f"{path} is a folder", hint="a loop refines one file")
+    try:
+        artifact.raw_text.encode()
+    except ArtifactError as error:
+        raise ArtifactError(error.problems[0].message, hint=_NO_TEXT) from None
+    return artifact
+
+
+_NO_TEXT = (
+    "a loop refines UTF-8 text: save it so; what is not text can be judged, by "
+    "`pytest-reflex evaluate` and executable checks"
+)
+
+
+_HINT = "fix loop.prompts in the configuration"
+
+
+def read_orders(files: Mapping[str, str], project: Path) -> dict[str, str]:
+    """Return the texts of files by step; raises UsageError for one that cannot be used."""
+    return {
+        step: read_own_text(project / name, f"the prompt of {step}", hint=_HINT)
+        for step, name in files.items()
+    }

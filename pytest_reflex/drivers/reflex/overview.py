@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
-from pytest_reflex.drivers.reflex.kinds import is_of_session
 from pytest_reflex.drivers.reflex.recovering import with_lost_calls
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,
     HISTORY,
     RUN,
+    is_of_session,
     read_object,
     read_pointer,
     refuse_newer,
@@ -24,7 +24,7 @@ from pytest_reflex.drivers.reflex.statefile import (
 from pytest_reflex.errors import ReflexError, UsageError, did_you_mean, read_or_raise
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
-from pytest_reflex.reports.advice import extend_command
+from pytest_reflex.reports.run_lines import extend_command
 from pytest_reflex.storage.files import names_in, read_if_regular
 from pytest_reflex.storage.folders import is_alias, run_folder
 from pytest_reflex.storage.journal import damaged, read_journal, recovered

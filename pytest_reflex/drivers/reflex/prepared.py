@@ -19,9 +19,9 @@ from typing import Any
 
 from pytest_reflex.checks.command import named_argv
 from pytest_reflex.checks.registry import built_in, compile_rule
+from pytest_reflex.criteria.author.planting import without_example
 from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof, Prover, RuleProof, Seed
 from pytest_reflex.criteria.author.samples import judge_text, passes
-from pytest_reflex.criteria.patterns_of import without_example
 from pytest_reflex.errors import CriteriaError, ReflexError
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
@@ -29,7 +29,7 @@ from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.deadline import Deadline
-from pytest_reflex.process.temporary import temporary_folder
+from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.verdict.score import with_results
 
 WireCheck = Mapping[str, Any]

@@ -19,17 +19,17 @@ from typing import Any
 from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, allowing, offered
 from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import PausedError, StateError
-from pytest_reflex.integrity.above import files_above
 from pytest_reflex.integrity.manifest import Change
 from pytest_reflex.integrity.outside import Behind, Outside
 from pytest_reflex.integrity.patterns import escaped, is_meant
 from pytest_reflex.integrity.project import STATE, ProjectTree, pack, printable, unpack
+from pytest_reflex.integrity.tool_inputs import files_above
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.plain import visible
 from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.storage.vote_folder import nothing_planted
+from pytest_reflex.storage.user_state import nothing_planted
 
 PROJECT = "project"
 ACCEPTED = "project_changes"

@@ -1,4 +1,4 @@
-"""What run.json says beside the history when a run is taken up: what is ahead of it, what was lost.
+"""What run.json says beside the history when a run is taken up, and partial answers.
 
 Calls of agents that are under way stand in run.json, also those for votes of a judge: a process
 that is killed leaves no event of them, and they were paid all the same.
@@ -26,10 +26,44 @@ from pytest_reflex.drivers.reflex.steps import Done, interrupted
 from pytest_reflex.errors import StateError, TamperedError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import RunState, Spend, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.storage.aside import keep_aside
+from pytest_reflex.storage.atomic import keep_aside
 from pytest_reflex.storage.files import read_if_regular
+
+
+def keep_partial(place: Path, text: str, beside: str) -> tuple[str, str]:
+    """Keep partial output in `<place>.partial-<n>`; return that file's name and a sentence.
+
+    `beside` is the file that people know in the same folder. A disk that takes no more stops
+    nothing here: the name is empty then, and the sentence says so.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        kept = keep_aside(place, data, "partial")
+    except StateError as error:
+        return "", f"what it had written could not be kept: {error.problems[0].message}"
+    return kept.name, f"what it had written is kept in {one_line(kept.name)} beside {beside}"
+
+
+def keep_in_run(folder: Path, step: Step, text: str) -> tuple[str, str]:
+    """Keep the partial output of a step in the folder of its run, as `keep_partial` does."""
+    return keep_partial(folder / step.value.lower(), text, ARTIFACT)
+
+
+def keep_beside(artifact: Path, step: Step, text: str) -> tuple[str, str]:
+    """Keep the partial output of a step of no run beside its artifact, as `keep_partial` does."""
+    name = artifact.name
+    return keep_partial(artifact.with_name(f"{name}.{step.value.lower()}"), text, one_line(name))
+
+
+def with_partial(payload: Mapping[str, Any], kept: tuple[str, str]) -> dict[str, Any]:
+    """Return the payload of a phase_error that says where partial output is kept."""
+    name, sentence = kept
+    told = {**payload, "message": f"{payload['message']}; {sentence}"}
+    return {**told, "partial": name} if name else told
+
 
 # Of people, whatever the step is: what became of a call says another event.
 _OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RUN_EXTENDED)

@@ -1,4 +1,4 @@
-"""Extending a run that ended: which may go on, under which limits, and the event that says so."""
+"""Extending a run that ended, and taking over one that another program began."""
 
 from __future__ import annotations
 
@@ -9,20 +9,92 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.limits import exhausted
+from pytest_reflex.checks.registry import built_in
+from pytest_reflex.drivers.common.drive import exhausted
+from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.kinds import is_of_session, refuse_session
 from pytest_reflex.drivers.reflex.offering import ALLOWED, refuse_tampered
+from pytest_reflex.drivers.reflex.prepared import WITHHELD, commands_made
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import accepted, free_steps, watch_again
+from pytest_reflex.drivers.reflex.seal import (
+    accepted,
+    free_steps,
+    holding_of,
+    manifest_of,
+    seal_of,
+    watch_again,
+)
+from pytest_reflex.drivers.reflex.setup import limits_of
+from pytest_reflex.drivers.reflex.statefile import is_of_session, refuse_session
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import UsageError
+from pytest_reflex.integrity.tool_inputs import files_beside
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.events import EventKind
+from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
-from pytest_reflex.reports.advice import extend_command
-from pytest_reflex.settings import budget_changes
+from pytest_reflex.reports.run_lines import extend_command
+from pytest_reflex.settings import Settings, budget_changes
+
+
+def adopt(
+    files: RunFiles,
+    *,
+    project: Path,
+    agents: Mapping[Step, str],
+    settings: Settings,
+    allow_commands: bool = False,
+) -> Event:
+    """Make durable that a run is ours from now on; its limits but the iterations are configured.
+
+    Its rules, the code of plugins and the project are held as they are now. Where a person allows
+    it, commands that agents make are run, those in its checks too.
+    """
+    state, plugins = files.state, settings["plugins"]
+    holding = holding_of(
+        state.criteria,
+        built_in(),
+        project=project,
+        artifact=files.folder.parent,
+        may_change=settings["loop.may_change"],
+    )
+    sealed = manifest_of(files=[], plugins=plugins, artifact=files.artifact_path, project=project)
+    scope = Scope(
+        project=project,
+        apart=own_paths(project, files.folder.parent),
+        may_change=holding.may_change,
+        writes=holding.writes,
+    )
+    beside = files_beside(files.folder.absolute()) if holding.programs else ()
+    watch = ProjectWatch.begin(scope, holding.programs, beside, state=files.folder.parent)
+    held = [one for one in state.checks or () if one["type"] == WITHHELD]
+    commands = commands_made(
+        [{**one, "type": "executable"} for one in held],
+        state.criteria,
+        allow_commands=allow_commands,
+    )
+    limits = replace(limits_of(settings), max_iterations=state.limits.max_iterations)
+    setup = {
+        **state.setup,
+        "agents": {step.value.lower(): name for step, name in agents.items()},
+        "evaluator": settings["loop.evaluator"],
+        "guard": settings["loop.guard"],
+        "plugins": list(plugins),
+        "judge": settings["judge"],
+        "allow_agent_commands": allow_commands,
+    }
+    return files.adopt(
+        {
+            "limits": limits.to_json(),
+            "setup": {key: value for key, value in setup.items() if value != ""},
+            "seal": seal_of(state.criteria, plugins),
+            "sealed": sealed.to_json(),
+            PROJECT: watch.record(),
+            **({"agent_commands": commands} if commands else {}),
+        },
+        allow_commands=allow_commands,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from pytest_reflex.drivers.reflex.history import (
     hash_before_last_change,
     read_events,
 )
-from pytest_reflex.drivers.reflex.partial import keep_in_run, with_partial
+from pytest_reflex.drivers.reflex.recovering import keep_in_run, with_partial
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,

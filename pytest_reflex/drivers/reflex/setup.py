@@ -16,14 +16,16 @@ from typing import Any
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import compile_checks
 from pytest_reflex.criteria.load import read_criteria
-from pytest_reflex.drivers.common.asking import check_text
+from pytest_reflex.drivers.common.control import check_text
 from pytest_reflex.drivers.common.workspace import own_paths
-from pytest_reflex.drivers.reflex.draft import read_draft
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.kinds import refuse_session
-from pytest_reflex.drivers.reflex.named_files import refuse_record, unusable
+from pytest_reflex.drivers.reflex.named_files import (
+    read_draft,
+    read_orders,
+    refuse_record,
+    unusable,
+)
 from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
-from pytest_reflex.drivers.reflex.own_orders import read_orders
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
@@ -37,11 +39,11 @@ from pytest_reflex.drivers.reflex.seal import (
     seal_of,
     watch_again,
 )
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION
+from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION, refuse_session
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.drivers.reflex.survey import has_ended
 from pytest_reflex.errors import UsageError
-from pytest_reflex.integrity.above import files_beside
+from pytest_reflex.integrity.tool_inputs import files_beside
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.rules import Criteria, ideal_of
@@ -315,7 +317,7 @@ def take_up(
             )
         opening: tuple[Event, ...] = ()
         if files.is_foreign:
-            from pytest_reflex.drivers.reflex.adopting import adopt
+            from pytest_reflex.drivers.reflex.reopening import adopt
 
             adopted = adopt(
                 files,

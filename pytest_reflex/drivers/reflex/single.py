@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
-from pytest_reflex.drivers.reflex.partial import keep_beside, with_partial
+from pytest_reflex.drivers.reflex.recovering import keep_beside, with_partial
 from pytest_reflex.drivers.reflex.steps import Done, obstacle, perform, request_for
 from pytest_reflex.errors import StepError
 from pytest_reflex.model.artifact import Artifact
@@ -26,7 +26,7 @@ from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits, RunState
 from pytest_reflex.model.single import Cost, Critique, Issue, Refinement
 from pytest_reflex.model.steps import StepRequest
-from pytest_reflex.reports.refusal import refusal_of
+from pytest_reflex.reports.run_lines import refusal_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The small JSON documents of a run, run.json and current.json: how they are read and written.
+"""The JSON documents of a run, run.json and current.json, and the kinds of runs.
 
 They have the seed's shapes (seed 000) and are written from the state alone. Keys that the seed does
 not have are added beside its own and never change their meaning. current.json names the newest loop
@@ -17,13 +17,33 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
-from pytest_reflex.errors import StateError, UnreadableError
+from pytest_reflex.errors import StateError, UnreadableError, UsageError
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.atomic import remove_file, replace_file
 from pytest_reflex.storage.files import read_if_regular
 from pytest_reflex.storage.lock import folder_lock, is_locked
+
+KIND = "kind"
+SESSION = "pytest-session"
+LOOP, PYTEST_LOOP = "loop", "pytest-loop"
+"""The two kinds, as lists and events name their drivers."""
+
+
+def is_of_session(state: RunState) -> bool:
+    """Return whether a run is over a user's own pytest session."""
+    return state.setup.get(KIND) == SESSION
+
+
+def refuse_session(state: RunState, command: str = "") -> None:
+    """Raise UsageError for a run over a pytest session; it goes on by `command`, or as it is."""
+    if is_of_session(state):
+        again = command or f"pytest --reflex-loop --reflex-resume {state.alias}"
+        raise UsageError(
+            f"the loop {state.alias!r} is over a pytest session", hint=f"go on with `{again}`"
+        )
+
 
 SCHEMA_VERSION = 1
 CALLS = "calls_under_way"
@@ -243,7 +263,6 @@ def _began(root: Path, pointer: Pointer) -> str:
 def newest_running(root: Path, but: str = "") -> RunState | None:
     """Return the newest run that goes on, one that is driven before one that is interrupted."""
     from pytest_reflex.drivers.reflex.overview import read_run
-    from pytest_reflex.errors import StateError
 
     for folder in that_seem_to_run(root, but):
         try:
@@ -272,7 +291,6 @@ def that_seem_to_run(root: Path, but: str = "") -> Iterator[Path]:
 
 
 def _is_held(folder: Path) -> bool:
-    from pytest_reflex.errors import StateError
 
     try:
         return is_locked(folder / HISTORY)

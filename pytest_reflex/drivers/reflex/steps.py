@@ -30,7 +30,7 @@ from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.process.secrecy import hide, own_secrets
+from pytest_reflex.process.environment import hide, own_secrets
 
 Ask = Callable[[StepRequest], Reply]
 
@@ -101,7 +101,7 @@ def interrupted(step: Step, cost: Cost) -> Done:
 
 
 def _partial(reply: Reply) -> str:
-    from pytest_reflex.agents.partial import partial_output, was_killed
+    from pytest_reflex.agents.command import partial_output, was_killed
 
     text = partial_output(reply)
     # A short one of a tool that left by itself is whole in the event.
@@ -109,7 +109,7 @@ def _partial(reply: Reply) -> str:
 
 
 def _denied(reply: Reply) -> dict[str, str]:
-    from pytest_reflex.agents.denials import DENIED
+    from pytest_reflex.agents.stream import DENIED
 
     denied = reply.details.get(DENIED)
     return {"denied": str(denied)} if denied else {}

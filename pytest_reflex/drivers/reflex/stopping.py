@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.asking import act_or_ask
-from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.control import Requests, act_or_ask
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
 from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.ending import Verified, evaluate_again
 from pytest_reflex.drivers.reflex.history import judged_at
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.named_files import deliver, not_written
@@ -32,7 +32,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_object,
     read_pointer,
 )
-from pytest_reflex.drivers.reflex.verifying import Verified, evaluate_again
 from pytest_reflex.errors import ReflexError, StateError, UsageError
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState

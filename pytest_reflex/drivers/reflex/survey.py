@@ -1,14 +1,14 @@
-"""Every loop under a state root, also those that are damaged; and which one a command means."""
+"""Every loop under a state root, damaged ones too, and removing them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.kinds import is_of_session
+from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex.overview import (
     NOT_VERIFIED,
     Run,
@@ -18,13 +18,22 @@ from pytest_reflex.drivers.reflex.overview import (
     status_word,
     verify_command,
 )
-from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, RUN
+from pytest_reflex.drivers.reflex.statefile import (
+    ARTIFACT,
+    HISTORY,
+    RUN,
+    Pointer,
+    change_pointer,
+    is_of_session,
+    newest_running,
+    settled,
+)
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.files import names_in
-from pytest_reflex.storage.folders import run_folder
+from pytest_reflex.storage.folders import remove_leftovers, remove_run, run_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,3 +175,30 @@ def is_idle(found: Found) -> bool:
 
 
 Wanted = Callable[[Found], bool]
+
+
+def remove(root: Path, found: Iterable[Found]) -> dict[str, ReflexError]:
+    """Remove runs one after the other; return, by alias, why some are still there."""
+    left: dict[str, ReflexError] = {}
+    for one in found:
+        try:
+            remove_run(root, one.alias, HISTORY)
+        except ReflexError as error:
+            left[one.alias] = error
+    return left
+
+
+def tidy(root: Path, gone: Iterable[Found] = ()) -> None:
+    """Remove what killed removals left, requests to runs that are gone, a pointer that dangles."""
+    remove_leftovers(root)
+    if not root.is_dir():
+        return
+    run_ids = [one.run.state.run_id for one in gone if one.run and not is_loop(one.run.folder)]
+
+    def change(pointer: Pointer) -> Pointer:
+        for run_id in run_ids:
+            pointer = pointer.asking(run_id, Requests())
+        return settled(root, pointer)
+
+    following = newest_running(root)
+    change_pointer(root, change, root / following.alias if following else root)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.common.calls import CallsUnderWay
+from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.model.run import Spend, costs_from_json, lost_call_text, unknown_cost
 
 HALF = {"calls": 1, "seconds": 2.0, "usd": 0.5, "tokens": 10}

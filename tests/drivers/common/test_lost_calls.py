@@ -16,8 +16,7 @@ import pytest
 
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.record import Record, load
-from pytest_reflex.drivers.common.record_file import RunFile
-from pytest_reflex.drivers.common.record_store import NextStep
+from pytest_reflex.drivers.common.record_file import NextStep, RunFile
 from pytest_reflex.drivers.common.running import Tools, resume, run
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason

@@ -23,8 +23,8 @@ from pytest_reflex.drivers.common.record import Record
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.ground import LOG, RUNS
-from pytest_reflex.drivers.flow.history import last_run
 from pytest_reflex.drivers.flow.messages import Boundary
+from pytest_reflex.drivers.flow.run_file import last_run
 from pytest_reflex.model.steps import Question, Reply
 
 PLUGIN = "reflex_flow_stage"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.flow.agent_file import read_agent_file
+from pytest_reflex.drivers.flow.prompts import read_agent_file
 from pytest_reflex.errors import FlowError
 from tests.drivers.flow.projects import NODE, make_project, problems_of
 

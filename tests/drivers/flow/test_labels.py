@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.flow.labels import (
+from pytest_reflex.drivers.flow.targets import (
+    OF_CRITERIA,
     by_component,
     is_id,
     is_run_id,
     label_of,
     next_run_id,
+    parse_target,
     slug_of,
 )
-from pytest_reflex.drivers.flow.targets import OF_CRITERIA, parse_target
 
 NUMBERS = st.integers(0, 10**6)
 DAY = datetime(2026, 11, 29, 23, 59, tzinfo=UTC)

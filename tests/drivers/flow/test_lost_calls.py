@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.record_file import RunFile
-from pytest_reflex.drivers.flow.history import last_run
+from pytest_reflex.drivers.flow.run_file import last_run
 from tests.faults.driven import wait_until
 from tests.faults.flow_runs import BOUNDARIES, Flowing
 from tests.slim import slim_python

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.flow.decide import after, next_step
-from pytest_reflex.drivers.flow.labels import by_component
 from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, Sensor
 from pytest_reflex.drivers.flow.state import Frame, Position, Reading, Step, all_pass
+from pytest_reflex.drivers.flow.targets import by_component
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
 

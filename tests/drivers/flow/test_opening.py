@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.flow.history import last_run
+from pytest_reflex.drivers.flow.run_file import last_run
 from pytest_reflex.errors import ExitCode
 from tests.cli.terminal import Terminal
 from tests.drivers.flow.stage import TWO, Stage, node

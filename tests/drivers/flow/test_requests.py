@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.common.control import ControlFile, Requests
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.errors import ExitCode

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reflex.criteria.diagnostics import Faults
 from pytest_reflex.criteria.document import parse_events
-from pytest_reflex.criteria.faults import Faults
-from pytest_reflex.drivers.flow.labels import slug_of
 from pytest_reflex.drivers.flow.messages import read
+from pytest_reflex.drivers.flow.targets import slug_of
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, Call, Stage, decision, node
 

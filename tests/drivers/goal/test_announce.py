@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.goal import announce
+from pytest_reflex.drivers.goal import show
 from pytest_reflex.drivers.goal.cues import Dimension
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Verification, Workflow
-from pytest_reflex.drivers.goal.rubric import Rubric, score_spec
+from pytest_reflex.drivers.goal.plan import Rubric, score_spec
 
 
 def rubric(total: int) -> Rubric:
@@ -20,11 +20,11 @@ def rubric(total: int) -> Rubric:
 
 
 def test_the_start_is_announced() -> None:
-    line = announce.starting(rubric(6), Shape.COLLEAGUE, Workflow.DEBUG, steps=4, budget=25)
+    line = show.starting(rubric(6), Shape.COLLEAGUE, Workflow.DEBUG, steps=4, budget=25)
     assert line == (
         "[LOOP] Starting | Shape: Colleague (6/10) | Workflow: B | Steps: 4 | Budget: $25"
     )
-    line = announce.starting(rubric(9), Shape.TOOL, Workflow.BUILD, steps=5, budget=None)
+    line = show.starting(rubric(9), Shape.TOOL, Workflow.BUILD, steps=5, budget=None)
     assert line == "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 5 | Budget: unknown"
 
 
@@ -33,19 +33,19 @@ def test_the_start_is_announced() -> None:
     [(None, "unknown/$25"), (0, "$0/$25"), (1.5, "$1.50/$25"), (0.004, "$0.00/$25")],
 )
 def test_an_iteration_is_announced_with_its_cost(cost: float | None, shown: str) -> None:
-    line = announce.before_iteration(2, 10, cost=cost, budget=25, step="Fix\nit")
+    line = show.before_iteration(2, 10, cost=cost, budget=25, step="Fix\nit")
     assert line == f"[LOOP] Iteration 2/10 | Cost: {shown} | Step: Fix it"
 
 
 def test_a_step_is_announced_with_what_follows() -> None:
-    line = announce.after_step("Find it", done=1, total=4, following="Fix it")
+    line = show.after_step("Find it", done=1, total=4, following="Fix it")
     assert line == "[LOOP] ✓ Find it complete | Progress: 1/4 | Next: Fix it"
-    assert announce.after_step("b", done=4, total=4, following="").endswith("| Next: none")
+    assert show.after_step("b", done=4, total=4, following="").endswith("| Next: none")
 
 
 def test_gates_ask_in_the_words_of_the_seed() -> None:
     steps = ["Identify failing test", "Add instrumentation", "Fix root cause", "Verify fix"]
-    assert announce.gate_steps(steps).splitlines() == [
+    assert show.gate_steps(steps).splitlines() == [
         "G1: Decomposed into 4 steps:",
         "1. Identify failing test",
         "2. Add instrumentation",
@@ -53,9 +53,9 @@ def test_gates_ask_in_the_words_of_the_seed() -> None:
         "4. Verify fix",
         "Proceed? [Y/n]",
     ]
-    assert announce.gate_iteration("Step 2") == "G2: Step 2 complete. Continue? [Y/n]"
-    assert announce.gate_completion() == "G3: All criteria met. Confirm done? [Y/n]"
-    assert announce.DISCLOSURE == "Writing state to .loop/state.json. Delete after session? [Y/n]"
+    assert show.gate_iteration("Step 2") == "G2: Step 2 complete. Continue? [Y/n]"
+    assert show.gate_completion() == "G3: All criteria met. Confirm done? [Y/n]"
+    assert show.DISCLOSURE == "Writing state to .loop/state.json. Delete after session? [Y/n]"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_gates_ask_in_the_words_of_the_seed() -> None:
     ],
 )
 def test_one_answer_stands_for_all_gates(answer: str, every: bool) -> None:
-    assert announce.answers_all(answer) is every
+    assert show.answers_all(answer) is every
 
 
 @given(st.dictionaries(st.text(), st.booleans()), st.booleans(), st.text())
@@ -78,7 +78,7 @@ def test_a_status_block_has_the_criteria_of_the_state(
 ) -> None:
     criteria = tuple(Criterion(text=text, met=value) for text, value in met.items())
     state = GoalState(spec="x", criteria=criteria, exit_signal=signal, stuck_count=3)
-    lines = announce.status_block(state, following).split("\n")
+    lines = show.status_block(state, following).split("\n")
     assert [line.partition(":")[0] for line in lines] == [
         "---LOOP_STATUS---",
         "EXIT_SIGNAL",
@@ -94,7 +94,7 @@ def test_a_status_block_has_the_criteria_of_the_state(
 def test_completion_names_each_criterion() -> None:
     criteria = (Criterion(text="a", met=True), Criterion(text="b", met=True))
     state = GoalState(spec="", criteria=criteria, exit_signal=True)
-    block = announce.complete_block(state)
+    block = show.complete_block(state)
     assert block.splitlines() == [
         "<loop-complete>",
         "All success criteria satisfied:",
@@ -118,4 +118,4 @@ def test_completion_is_said_only_when_all_is_met_and_signalled(
     criteria: tuple[Criterion, ...], exit_signal: bool
 ) -> None:
     with pytest.raises(ValueError, match="each of its criteria"):
-        announce.complete_block(GoalState(spec="", criteria=criteria, exit_signal=exit_signal))
+        show.complete_block(GoalState(spec="", criteria=criteria, exit_signal=exit_signal))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.goal.compare import number_in, parse_comparison
+from pytest_reflex.drivers.goal.claims import number_in, parse_comparison
 from pytest_reflex.errors import UsageError
 
 

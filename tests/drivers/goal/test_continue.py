@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.goal.approvals import Approvals
 from pytest_reflex.drivers.goal.model import Plan
+from pytest_reflex.drivers.goal.verify import Approvals
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.flow.stage import repository

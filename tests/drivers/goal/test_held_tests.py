@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.goal.held_tests import held_tests
+from pytest_reflex.drivers.goal.guarding import held_tests
 from pytest_reflex.errors import ExitCode
 from tests.drivers.goal.stage import SPEC, Stage
 

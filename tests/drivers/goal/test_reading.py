@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_reflex.drivers.goal import statefile
+from pytest_reflex.drivers.goal.loop_files import work_of
 from pytest_reflex.drivers.goal.model import Criterion, GoalState
-from pytest_reflex.drivers.goal.reading import work_of
 
 STATE = GoalState(spec="do it", criteria=(Criterion(text="a"), Criterion(text="b")))
 BEGIN, END = "---LOOP_STATUS---", "---END_STATUS---"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.goal.scope import may_change
+from pytest_reflex.drivers.goal.spec import may_change
 from pytest_reflex.integrity.patterns import is_meant
 
 

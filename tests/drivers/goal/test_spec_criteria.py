@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.goal.model import Plan, Verification
-from pytest_reflex.drivers.goal.spec_criteria import criteria_of, plan_of, steps_of
+from pytest_reflex.drivers.goal.spec import criteria_of, plan_of, steps_of
 
 RUN, MEASURED = Verification.EXECUTION_OUTPUT, Verification.MEASUREMENT
 LISTED = """\

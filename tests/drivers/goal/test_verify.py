@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.goal.approvals import Approvals
 from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
-from pytest_reflex.drivers.goal.verify import EVIDENCE, Verifier, as_claimed
+from pytest_reflex.drivers.goal.verify import EVIDENCE, Approvals, Verifier, as_claimed
 
 WORDS = """\
 name: words

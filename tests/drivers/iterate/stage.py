@@ -10,9 +10,9 @@ from pathlib import Path
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.loop import IterationLoop
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, Phase, Procedure, State
-from pytest_reflex.drivers.iterate.statefile import read_state, state_file
+from pytest_reflex.drivers.iterate.sitting import IterationLoop
+from pytest_reflex.drivers.iterate.state import read_state, state_file
 from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.log_record import Volume
-from pytest_reflex.drivers.iterate.logfile import LogFile
+from pytest_reflex.drivers.iterate.logfile import LogFile, Volume
 from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
 
 START = datetime(2026, 2, 6, 10, 0, 0, tzinfo=UTC)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.iterate.bounds import bounds_of, chosen_agent, chosen_bounds
 from pytest_reflex.drivers.iterate.model import Bounds
+from pytest_reflex.drivers.iterate.procedures import bounds_of, chosen_agent, chosen_bounds
 from pytest_reflex.settings import SETTINGS, load
 from tests.drivers.iterate.desk import procedure, write
 

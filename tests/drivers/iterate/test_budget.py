@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.iterate.budget import is_over, over_budget_text, tokens_of
+from pytest_reflex.drivers.iterate.procedures import is_over, over_budget_text, tokens_of
 from pytest_reflex.errors import UsageError
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from pytest_reflex.agents.presets import preset_names
 from pytest_reflex.drivers.iterate import builtin
-from pytest_reflex.drivers.iterate.budget import tokens_of
 from pytest_reflex.drivers.iterate.builtin import built_in_names
-from pytest_reflex.drivers.iterate.outcome import Promise, promised
-from pytest_reflex.drivers.iterate.procedures import find_procedure
+from pytest_reflex.drivers.iterate.decide import Promise, promised
+from pytest_reflex.drivers.iterate.procedures import find_procedure, tokens_of
 from pytest_reflex.drivers.iterate.prompt import compose
 from pytest_reflex.settings import load
 from pytest_reflex.settings.procedure_tables import NAME, PROCEDURE_KEYS, procedures

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.drivers.iterate.state import state_file
 from tests.cli.terminal import Terminal
 from tests.drivers.iterate.project import Project
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
-from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.drivers.iterate.state import state_file
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.model.steps import Question, Reply
 from tests.drivers.iterate.stage import AT, BAD, GOOD, LIMIT, NO, YES, Script, Stage

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.offline import OfflineAgent
-from pytest_reflex.agents.preview import command_of, typed_command
+from pytest_reflex.agents.probe import command_of, typed_command
 from pytest_reflex.reports.dry_run import command_line, iteration_text
 
 

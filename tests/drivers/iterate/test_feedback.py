@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.common.control_file import ControlFile
+from pytest_reflex.drivers.common.control import ControlFile, Requests
 from pytest_reflex.drivers.iterate.model import Bounds
-from pytest_reflex.drivers.iterate.statefile import state_path
+from pytest_reflex.drivers.iterate.state import state_path
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply
 from tests.drivers.iterate.project import Project, left_behind, told

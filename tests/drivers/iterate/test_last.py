@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.last import last_of, last_text
+from pytest_reflex.drivers.iterate.decide import promised
 from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round
-from pytest_reflex.drivers.iterate.outcome import promised
+from pytest_reflex.drivers.iterate.progress import last_of, last_text
 from tests.drivers.iterate.project import Project, told
 
 pytestmark = pytest.mark.variants

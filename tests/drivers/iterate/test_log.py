@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.iterate.log import Log, local_time
-from pytest_reflex.drivers.iterate.log_record import Volume
-from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
+from pytest_reflex.drivers.iterate.logfile import LogFile, Volume, log_path
 from pytest_reflex.drivers.iterate.messages import ended_text, failure_text, last_words
 from pytest_reflex.drivers.iterate.model import (
     Bounds,

@@ -15,7 +15,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import schema
 from pytest_reflex.drivers.iterate import opening
 from pytest_reflex.drivers.iterate.model import Bounds, Gate, State
-from pytest_reflex.drivers.iterate.statefile import is_driven
+from pytest_reflex.drivers.iterate.state import is_driven
 from pytest_reflex.drivers.iterate.status import standing_of
 from pytest_reflex.model.steps import Question, Reply
 from tests.drivers.iterate.project import Project, told

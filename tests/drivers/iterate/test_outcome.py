@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult
-from pytest_reflex.drivers.iterate.outcome import (
+from pytest_reflex.drivers.iterate.decide import (
     Outcome,
     Promise,
     doubt,
@@ -16,6 +15,7 @@ from pytest_reflex.drivers.iterate.outcome import (
     promised,
     unheard,
 )
+from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult
 from pytest_reflex.model.plain import readable
 from pytest_reflex.model.steps import Reply
 

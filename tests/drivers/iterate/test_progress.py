@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.common.measure_failures import count_failures
+from pytest_reflex.drivers.common.measure import count_failures
 from pytest_reflex.drivers.iterate.model import Gate, GateResult
 from pytest_reflex.drivers.iterate.progress import Known, compare
 from tests.drivers.iterate.project import told, untimed

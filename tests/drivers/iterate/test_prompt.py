@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.fragments import from_context, from_flag, text_of
+from pytest_reflex.drivers.iterate.decide import promised
 from pytest_reflex.drivers.iterate.model import Fragment, Phase
-from pytest_reflex.drivers.iterate.outcome import promised
-from pytest_reflex.drivers.iterate.prompt import compose
+from pytest_reflex.drivers.iterate.prompt import compose, from_context, from_flag, text_of
 from pytest_reflex.errors import UsageError
 from tests.drivers.iterate.desk import procedure, write
 

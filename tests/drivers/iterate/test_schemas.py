@@ -12,8 +12,7 @@ import pytest
 from pytest_reflex.contracts.validate import problems, schema
 from pytest_reflex.drivers.iterate.commits import Committed
 from pytest_reflex.drivers.iterate.decide import ENDINGS
-from pytest_reflex.drivers.iterate.last import last_of
-from pytest_reflex.drivers.iterate.log_record import Volume
+from pytest_reflex.drivers.iterate.logfile import Volume
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
     Cause,
@@ -22,6 +21,7 @@ from pytest_reflex.drivers.iterate.model import (
     Round,
     Status,
 )
+from pytest_reflex.drivers.iterate.progress import last_of
 from pytest_reflex.drivers.iterate.state import dump, load
 from pytest_reflex.model.run import Spend
 from tests.drivers.iterate.tape import Tape, state

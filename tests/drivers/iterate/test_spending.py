@@ -13,7 +13,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.model.run import Spend
-from pytest_reflex.reports.spending import budget_text
+from pytest_reflex.reports.run_lines import budget_text
 from tests.drivers.iterate.project import Project, left_behind, told
 from tests.drivers.iterate.test_history import PAID, PAYING
 from tests.faults.driven import wait_until

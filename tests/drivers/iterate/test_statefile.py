@@ -15,10 +15,16 @@ import pytest
 
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate.model import State, Status
-from pytest_reflex.drivers.iterate.state import dump, load
-from pytest_reflex.drivers.iterate.statefile import is_driven, read_state, state_file, state_path
+from pytest_reflex.drivers.iterate.state import (
+    dump,
+    is_driven,
+    load,
+    read_state,
+    state_file,
+    state_path,
+)
 from pytest_reflex.errors import LockedError, StateError
-from pytest_reflex.storage.aside import MOST_KEPT
+from pytest_reflex.storage.atomic import MOST_KEPT
 from tests.faults.driven import wait_until
 
 STATE = State(
@@ -28,7 +34,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from pytest_reflex.drivers.iterate.state import dump, load
-from pytest_reflex.drivers.iterate.statefile import state_file
+from pytest_reflex.drivers.iterate.state import state_file
 with state_file(Path(sys.argv[1]), "build", print):
     Path(sys.argv[1], "held").touch()
     time.sleep(600)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.statistics import Statistics, statistics_of
+from pytest_reflex.drivers.iterate.messages import Statistics, statistics_of
 
 SECONDS = st.floats(min_value=0, max_value=1e6, allow_nan=False)
 

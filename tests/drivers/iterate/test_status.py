@@ -10,8 +10,7 @@ import pytest
 
 from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import State, Status
-from pytest_reflex.drivers.iterate.state import dump
-from pytest_reflex.drivers.iterate.statefile import state_file, state_path
+from pytest_reflex.drivers.iterate.state import dump, state_file, state_path
 from pytest_reflex.drivers.iterate.status import (
     procedures_with_state,
     standing_of,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_reflex.cli.iterate_drive import IterateView
 from pytest_reflex.drivers.common.console import Progress
-from pytest_reflex.drivers.iterate import events
+from pytest_reflex.drivers.iterate import logfile
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round, State
-from pytest_reflex.drivers.iterate.telling import IterateView
 from pytest_reflex.reports.lines import Line
 
 
@@ -26,7 +26,7 @@ class Stage:
         )
 
     def begins(self, number: int, total: int) -> None:
-        self.progress.hear(events.begins(self.state(number - 1, total), "tool"))
+        self.progress.hear(logfile.begins(self.state(number - 1, total), "tool"))
 
     def state(self, number: int, total: int, failures: int = 0) -> State:
         return State(
@@ -43,7 +43,7 @@ class Stage:
         self.now += seconds
         cause = Cause.EXIT if failures else None
         ended = Round(number=number, seconds=seconds, cause=cause, changed=number % 2 == 0)
-        for event in events.of_outcome(self.state(number, total, failures), ended):
+        for event in logfile.of_outcome(self.state(number, total, failures), ended):
             self.progress.hear(event)
 
     def lines(self) -> list[str]:

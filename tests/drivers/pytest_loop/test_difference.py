@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.contracts.steps import read_artifact
-from pytest_reflex.drivers.pytest_loop.difference import TITLE, counts, document, rebuilt
+from pytest_reflex.drivers.pytest_loop.files import TITLE, counts, document, rebuilt
 from pytest_reflex.errors import StateError
 
 LINES = (

@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.difference import document
-from pytest_reflex.drivers.pytest_loop.files import TREE, create_run, open_run, project_of, tree_of
-from pytest_reflex.drivers.pytest_loop.sealed import Start
+from pytest_reflex.drivers.pytest_loop.child import Start
+from pytest_reflex.drivers.pytest_loop.files import (
+    TREE,
+    create_run,
+    document,
+    open_run,
+    project_of,
+    tree_of,
+)
 from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.drivers.reflex.kinds import KIND, SESSION
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
+from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
 from pytest_reflex.drivers.reflex.steps import Done
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.enums import Step

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.child import Session
-from pytest_reflex.drivers.pytest_loop.sealed import Start, TreeWatch, configurations
+from pytest_reflex.drivers.pytest_loop.child import Session, Start, TreeWatch, configurations
 from pytest_reflex.drivers.pytest_loop.territory import Territory
 from pytest_reflex.drivers.reflex.project_watch import Found, ProjectWatch, Scope
 from pytest_reflex.errors import PausedError

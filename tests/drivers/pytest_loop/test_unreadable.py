@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.refusing import faults
-from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.pytest_loop.territory import Territory, faults
 from pytest_reflex.errors import UnreadableError
 from tests.drivers.reflex.test_unreadable import ERRORS, Failing
 from tests.faults.read_side import ReadSide

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pytest_reflex.drivers.reflex.reopening import More, extended
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState, Spend
-from pytest_reflex.reports.advice import extend_command, next_line
 from pytest_reflex.reports.iteration import summary
 from pytest_reflex.reports.lines import plain
+from pytest_reflex.reports.run_lines import extend_command, next_line
 from tests.drivers.reflex.histories import History
 
 

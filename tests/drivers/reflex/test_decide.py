@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_reflex.drivers.common.limits import exhausted
+from pytest_reflex.drivers.common.drive import exhausted
 from pytest_reflex.drivers.reflex.decide import Act, decide
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind

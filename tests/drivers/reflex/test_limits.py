@@ -18,7 +18,7 @@ from pytest_reflex.drivers.reflex.steps import cost_of
 from pytest_reflex.model.run import Limits, Spend
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.reports.spending import not_held, spend_text, unknown_of
+from pytest_reflex.reports.run_lines import not_held, spend_text, unknown_of
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.own_orders import read_orders
+from pytest_reflex.drivers.reflex.named_files import read_orders
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import global_path, load
-from pytest_reflex.text.own_text import LONGEST
+from pytest_reflex.text.lines import LONGEST
 
 CRITERIA = """\
 name: words

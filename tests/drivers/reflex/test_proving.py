@@ -13,14 +13,14 @@ import pytest
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof
+from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.prepared import Made, prove
-from pytest_reflex.drivers.reflex.stable import stable_events
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import Target
-from pytest_reflex.reports.history import event_line
 from pytest_reflex.reports.iteration import proof_lines
+from pytest_reflex.reports.runs import event_line
 from tests.criteria.writing import load
 from tests.drivers.reflex.stage import Script, Stage, history_of
 from tests.slim import slim_python

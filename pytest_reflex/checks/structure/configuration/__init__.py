@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_reflex.checks.configuration.comments import comments
-from pytest_reflex.checks.configuration.essentials import missing_part
-from pytest_reflex.checks.configuration.permissions import permissions
-from pytest_reflex.checks.configuration.variables import variables
 from pytest_reflex.checks.finding import Report
 from pytest_reflex.checks.options import POSITIVE, REQUIRED, Kind, one_of, word_of
-from pytest_reflex.checks.structure.configuration.deployment import portability
-from pytest_reflex.checks.structure.configuration.documentation import defaults
+from pytest_reflex.checks.structure.check import Judge, StructureKind
+from pytest_reflex.checks.structure.configuration.deployment import permissions, portability
+from pytest_reflex.checks.structure.configuration.documentation import comments, defaults, variables
 from pytest_reflex.checks.structure.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
 from pytest_reflex.checks.structure.configuration.formats import read_config
 from pytest_reflex.checks.structure.configuration.meanings import KINDS
-from pytest_reflex.checks.structure.configuration.required import required
+from pytest_reflex.checks.structure.configuration.required import missing_part, required
 from pytest_reflex.checks.structure.configuration.secret_detection import secrets
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.text import paths

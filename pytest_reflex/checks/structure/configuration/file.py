@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.checks.finding_at import finding_at
+from pytest_reflex.checks.structure.data.source import finding_at
 from pytest_reflex.text.data import Data
 from pytest_reflex.text.paths import Path
 

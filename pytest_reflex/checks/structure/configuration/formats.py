@@ -1,4 +1,4 @@
-"""Which format a configuration file has, and its data with the lines of their keys.
+"""Which format a configuration file has, and its data with the lines of keys.
 
 The name decides where it says something; the text decides where it does not, since a loop calls
 every artifact artifact.md.
@@ -6,22 +6,155 @@ every artifact artifact.md.
 
 from __future__ import annotations
 
+import configparser
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.checks.configuration.ini import Dialect, read_ini
-from pytest_reflex.checks.configuration.key_lines import toml_lines
 from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.structure.configuration.file import ConfigFile, Format
 from pytest_reflex.checks.structure.configuration.meanings import KINDS, meaning_of
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.text.data import Data, read_data
-from pytest_reflex.text.jsonc import has_comments, plain_json, without_comments
 from pytest_reflex.text.lines import DataSyntaxError, bare
+from pytest_reflex.text.places import has_comments, plain_json, without_comments
+from pytest_reflex.text.yaml_data import Marks
+
+_TABLE_HEADER = re.compile(r"[ \t]*\[(\[?)([^\]\n]+)\]")
+_TOML_KEY = re.compile(
+    r"""[ \t]*((?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*[\w"'-]+)*)[ \t]*="""
+)
+_INI_KEY = re.compile(r"([^\s=:#;\[][^=:\n]*?)[ \t]*(?:[=:]|$)")
+_PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+def toml_lines(text: str, value: Any) -> Marks:
+    """Return the lines of keys by table; what stands inside an inline table is not looked for."""
+    marks: Marks = {}
+    table, tables = value, dict[int, int]()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if header := _TABLE_HEADER.match(line):
+            table = _walked(value, _parts(header[2]), number, marks, tables, bool(header[1]))
+        elif (key := _TOML_KEY.match(line)) and table is not None:
+            _walked(table, _parts(key[1]), number, marks, {}, False)
+    return marks
+
+
+def ini_lines(text: str, value: dict[str, dict[str, Any]]) -> Marks:
+    """Return the lines of sections and of the keys in them."""
+    marks: Marks = {}
+    table: dict[str, Any] = value
+    for number, line in enumerate(text.split("\n"), start=1):
+        if (header := _TABLE_HEADER.match(line)) and header[2] in value:
+            table = value[header[2]]
+            _mark(marks, value, header[2], number)
+        elif (key := _INI_KEY.match(line)) and key[1] in table:
+            _mark(marks, table, key[1], number)
+    return marks
+
+
+def _walked(
+    value: Any, parts: list[str], number: int, marks: Marks, counts: dict[int, int], many: bool
+) -> Any:
+    """Mark the keys on the way down; return what stands at the end, None where nothing does."""
+    for index, part in enumerate(parts):
+        if not isinstance(value, dict) or part not in value:
+            return None
+        _mark(marks, value, part, number)
+        value = value[part]
+        if isinstance(value, list) and value:
+            last = index == len(parts) - 1
+            if last and not many:
+                return value
+            counts[id(value)] = min(counts.get(id(value), -1) + last, len(value) - 1)
+            position = max(counts[id(value)], 0)
+            _mark(marks, value, position, number)
+            value = value[position]
+    return value
+
+
+def _mark(marks: Marks, table: Any, key: Any, number: int) -> None:
+    marks.setdefault(id(table), {}).setdefault(key, number)
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip("\"'") for part in _PART.findall(text)]
+
+
+_INDENTED = "an indented line after a key without a value"
+_TOP = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a file may do beyond what Python's own reader takes."""
+
+    before_sections: bool = False
+    repeats: bool = False
+
+
+class _Repeated(dict[str, Any]):
+    """A section in which a key that comes again adds to what it had."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if isinstance(value, list) and isinstance(self.get(key), list):
+            value = [*self[key], *value]
+        super().__setitem__(key, value)
+
+
+def read_ini(text: str, dialect: Dialect) -> tuple[Data, ...]:
+    """Return sections and settings; raises DataSyntaxError."""
+    shift = int(dialect.before_sections)
+    # No section is the default of the others: DEFAULT is shown as it is written.
+    parser = configparser.ConfigParser(
+        interpolation=None,
+        allow_no_value=True,
+        default_section="",
+        strict=not dialect.repeats,
+        dict_type=_Repeated if dialect.repeats else dict,
+    )
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read_string(f"[{_TOP}]\n{text}" if shift else text)
+    except configparser.DuplicateOptionError as error:
+        where = "" if error.section == _TOP else f" in [{error.section}]"
+        reason = f"duplicate key {error.option!r}{where}"
+        raise DataSyntaxError(reason, (error.lineno or 0) - shift) from None
+    except configparser.DuplicateSectionError as error:
+        line = (error.lineno or 0) - shift
+        raise DataSyntaxError(f"duplicate section [{error.section}]", line) from None
+    except configparser.MissingSectionHeaderError as error:
+        raise DataSyntaxError("a setting before the first [section]", error.lineno) from None
+    except AttributeError:  # what Python before 3.13 makes of an indented line after it
+        raise DataSyntaxError(_INDENTED) from None
+    except configparser.ParsingError as error:
+        if not hasattr(error, "errors"):
+            raise DataSyntaxError(_INDENTED, getattr(error, "lineno", 0)) from None
+        line = error.errors[0][0] - shift if error.errors else 0
+        raise DataSyntaxError("neither a [section] nor a setting", line) from None
+    value: dict[str, Any] = {}
+    for name in parser.sections():
+        if broken := next((key for key in parser[name] if key.startswith("[")), None):
+            raise DataSyntaxError("a section without its ]", _line_of(broken, text))
+        table = {key: _values(text, dialect) for key, text in parser[name].items()}
+        value |= table if name == _TOP else {name: table}
+    return (Data(value, "ini", text, 1, ini_lines(text, value)),)
+
+
+def _line_of(start: str, text: str) -> int:
+    lines = enumerate(text.splitlines(), start=1)
+    return next((number for number, line in lines if line.lstrip().startswith(start)), 0)
+
+
+def _values(text: str | None, dialect: Dialect) -> Any:
+    if text and dialect.repeats and "\n" in text:
+        return text.split("\n")
+    return text
+
 
 MAX_CHARACTERS = 2_000_000
 

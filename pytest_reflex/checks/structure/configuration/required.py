@@ -1,15 +1,24 @@
-"""Whether what has to be in a configuration file is there, and is filled in."""
+"""What a configuration file has to have: required keys, defined names, validity by its published
+schema.
+
+Where such a thing is missing, no other aspect has anything to look at: what was wrong in it must
+not count as fixed.
+
+The schemas are those that check-jsonschema carries; nothing is fetched.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
-from pytest_reflex.checks.configuration import schemas
-from pytest_reflex.checks.configuration.essentials import missing_part
-from pytest_reflex.checks.configuration.references import undefined
-from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.finding_at import finding_at
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
 from pytest_reflex.checks.structure.configuration.file import (
     ConfigFile,
     Meaning,
@@ -17,7 +26,224 @@ from pytest_reflex.checks.structure.configuration.file import (
     Wishes,
     texts,
 )
+from pytest_reflex.checks.structure.data.source import finding_at
 from pytest_reflex.text import paths
+from pytest_reflex.text.data import Data
+
+_PARTS = {Meaning.COMPOSE: "services", Meaning.WORKFLOW: "jobs"}
+
+
+def missing_part(config: ConfigFile) -> str:
+    """Return the path of the first thing that is missing; empty where all of it is there."""
+    part = _PARTS.get(config.meaning, "")
+    entries: Any = config.top.get(part)
+    if not part or (
+        not entries and config.meaning is Meaning.COMPOSE and config.top.get("include")
+    ):
+        return ""
+    if not entries or not isinstance(entries, dict):
+        return part
+    return next((f"{part}.{k}" for k, entry in entries.items() if not isinstance(entry, dict)), "")
+
+
+_NAMED_VOLUME = re.compile(r"([A-Za-z0-9][\w.-]+):")
+_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_STEP_OR_NEED = re.compile(r"\b(steps|needs)\.([A-Za-z_][\w-]*)")
+_REFERENCE_PARTS = ("networks", "volumes", "secrets", "configs")
+
+
+def undefined(config: ConfigFile) -> Iterator[Finding]:
+    """Find names that lead nowhere in the file."""
+    if config.meaning is Meaning.COMPOSE:
+        yield from _of_compose(config)
+    elif config.meaning is Meaning.WORKFLOW:
+        yield from _of_workflow(config)
+
+
+def _of_compose(config: ConfigFile) -> Iterator[Finding]:
+    top = config.top
+    if "include" in top:
+        return  # what it names may stand in the other files
+    services = _keys(top.get("services"))
+    defined = {part: _keys(top.get(part)) for part in _REFERENCE_PARTS}
+    defined["networks"].add("default")
+    for document, name, service in config.tables("services"):
+        for other in _names(service.get("depends_on")):
+            if other not in services:
+                yield _missing(document, ("services", name, "depends_on"), "service", other)
+        for part in _REFERENCE_PARTS:
+            for other in _used(part, service.get(part)):
+                if other not in defined[part] and "$" not in other:
+                    yield _missing(document, ("services", name, part), part[:-1], other)
+
+
+def _used(part: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        return
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            source = item.get("source")
+            if isinstance(source, str) and (part != "volumes" or item.get("type") == "volume"):
+                yield source
+        elif isinstance(item, str) and part != "volumes":
+            yield item
+        elif isinstance(item, str) and (named := _NAMED_VOLUME.match(item)):
+            yield named[1]
+
+
+def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
+    jobs = _keys(config.top.get("jobs"))
+    for document, name, job in config.tables("jobs"):
+        needs = set(_names(job.get("needs")))
+        for other in sorted(needs - jobs):
+            yield _missing(document, ("jobs", name, "needs"), "job", other)
+        steps = job.get("steps")
+        entries = steps if isinstance(steps, list) else []
+        ids = {str(step.get("id")) for step in entries if isinstance(step, dict)}
+        known = {"steps": ids, "needs": needs}
+        for path, text in _strings(job, ("jobs", name)):
+            for expression in _EXPRESSION.findall(text):
+                for kind, other in _STEP_OR_NEED.findall(expression):
+                    if other not in known[kind]:
+                        yield _missing(document, path, f"entry of {kind}", other)
+
+
+def _strings(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _strings(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _strings(inner, (*path, index))
+
+
+def _names(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    items = value if isinstance(value, list | dict) else ()
+    return [item for item in items if isinstance(item, str)]
+
+
+def _keys(value: Any) -> set[str]:
+    return set(value) if isinstance(value, dict) else set()
+
+
+def _missing(document: Data, path: tuple[Any, ...], kind: str, name: str) -> Finding:
+    where = ".".join(map(str, path))
+    return finding_at(document, f"{where} names the {kind} {name!r}, which is not defined", path)
+
+
+SCHEMAS = {Meaning.COMPOSE: "compose-spec", Meaning.WORKFLOW: "github-workflows"}
+
+_LATER = {
+    Meaning.COMPOSE: re.compile(r"(?<!\$)\$(?:\{|[A-Za-z_])"),
+    Meaning.WORKFLOW: re.compile(r"\$\{\{"),
+}
+"""What of a text is put in before it counts."""
+
+_MAY_BE_EMPTY = frozenset({"env", "with", "secrets", "inputs", "outputs", "on"})
+_LIST_OF_ONE = re.compile(
+    r"(?:branches|tags|paths)(?:-ignore)?|types|workflows|needs|runs-on|labels"
+)
+"""Keys of lists for which GitHub takes one text as well."""
+
+
+def valid(config: ConfigFile) -> Report:
+    """Find what the schema of its kind does not allow; a file of no known kind has none."""
+    name = SCHEMAS.get(config.meaning)
+    if name is None:
+        return Report()
+    if lack := lacking("check_jsonschema"):
+        return lack
+    folder = _folder()
+    if folder is None:
+        return Report(unmeasured="check-jsonschema is installed without its schemas")
+    return Report(list(_findings(config, _validator(str(folder / f"{name}.json")))))
+
+
+def _folder() -> Path | None:
+    found = find_spec("check_jsonschema")
+    if found is None or found.origin is None:
+        return None
+    folder = Path(found.origin).parent / "builtin_schemas" / "vendor"
+    return folder if folder.is_dir() else None
+
+
+@cache
+def _validator(path: str) -> Any:
+    from jsonschema.validators import validator_for
+    from referencing import Registry
+
+    schema = json.loads(Path(path).read_bytes())
+    registry: Registry[Any] = Registry()
+    return validator_for(schema)(schema, registry=registry)
+
+
+def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
+    for document in config.documents:
+        errors = (e for e in validator.iter_errors(document.value) if not _is_excused(e, config))
+        for error in islice(errors, MOST_FINDINGS):
+            nearest = _nearest(error)
+            path = tuple(nearest.absolute_path)
+            where = ".".join(map(str, path)) or "the document"
+            if named := _strange(nearest):
+                told, path = f"{where}: unknown key {named!r}", (*path, named)
+            else:
+                told = f"{where}: {_told(nearest)}"
+            yield finding_at(document, f"{told} (read as a {config.label})", path)
+
+
+def _is_excused(error: Any, config: ConfigFile) -> bool:
+    """Return whether a tool takes what its published schema does not.
+
+    Of a choice that nothing fits it is enough that one of its branches has no other fault.
+    """
+    if _is_taken(error, config):
+        return True
+    branches: dict[Any, list[Any]] = {}
+    for one in error.context or ():
+        branches.setdefault(one.schema_path[0], []).append(one)
+    return any(all(_is_excused(e, config) for e in branch) for branch in branches.values())
+
+
+def _is_taken(error: Any, config: ConfigFile) -> bool:
+    """Return whether a value is one that is only known later, or one instead of a list of one."""
+    value, path = error.instance, tuple(error.absolute_path)
+    if isinstance(value, str) and _LATER[config.meaning].search(value):
+        return True
+    if config.meaning is not Meaning.WORKFLOW or error.validator != "type":
+        return False
+    if value is None:
+        return len(path) > 1 and (path[-2] in _MAY_BE_EMPTY or path[-1] == "default")
+    wanted = error.validator_value
+    for_list = "array" in (wanted if isinstance(wanted, list) else [wanted])
+    named = bool(path) and _LIST_OF_ONE.fullmatch(str(path[-1])) is not None
+    return isinstance(value, str) and for_list and named
+
+
+def _nearest(error: Any) -> Any:
+    """Return, of a choice that nothing fits, the fault that lies deepest: it says most."""
+    while error.context:
+        error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
+    return error
+
+
+def _strange(error: Any) -> str:
+    """Return the first key that the schema does not know, where that is the fault."""
+    if error.validator not in ("additionalProperties", "unevaluatedProperties"):
+        return ""
+    keys = error.instance if isinstance(error.instance, dict) else ()
+    return next((key for key in keys if repr(key) in error.message), "")
+
+
+def _told(error: Any) -> str:
+    shown = repr(error.instance)
+    message = str(error.message)
+    return message.replace(shown, "it") if len(shown) > 60 else message
+
 
 _PLACEHOLDER = re.compile(
     r"""(?i:change[-_]?(?:me|it|this)|replace[-_]?(?:me|this)|fill[-_]?(?:me|this)(?:[-_]in)?)
@@ -59,7 +285,7 @@ _FORMS = "ISSUE_TEMPLATE"
 
 def required(config: ConfigFile, wishes: Wishes) -> Report:
     """Find what the schema of its kind misses, names without a definition, and open places."""
-    by_schema = schemas.valid(config)
+    by_schema = valid(config)
     findings = [*_headless(config), *by_schema.findings, *_absent(config, wishes)]
     findings += undefined(config)
     in_a_form = config.folder is not None and config.folder.name.upper() == _FORMS

@@ -11,12 +11,16 @@ from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
-from pytest_reflex.checks.finding_at import finding_at
-from pytest_reflex.checks.one_list import LIST_KINDS, Item, list_findings
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
 from pytest_reflex.checks.selection import ACROSS
-from pytest_reflex.checks.structure.data.source import FRONT_MATTER, data_in, nothing_found
-from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
+from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
+from pytest_reflex.checks.structure.data.source import (
+    FRONT_MATTER,
+    data_in,
+    finding_at,
+    nothing_found,
+)
+from pytest_reflex.checks.structure.names import LIST_KINDS, Item, list_findings
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import as_text

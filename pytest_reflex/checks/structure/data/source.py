@@ -1,14 +1,16 @@
-"""Where the data is in an artifact: the whole file, or the fenced blocks of a Markdown text."""
+"""Where the data of an artifact is, and findings about a place in it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.structure.markdown import model
+from pytest_reflex.contracts.validate import pointer
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.text.data import LANGUAGES, Data, read_data
 from pytest_reflex.text.lines import DataSyntaxError
@@ -126,3 +128,25 @@ def _read(text: str, language: str, first_line: int = 1) -> Source:
         reading = language.upper() + (f" from line {first_line}" if first_line > 1 else "")
         return Source(faults=(Finding(message, line, error.column),), reading=reading)
     return Source(tuple(replace(document, first_line=first_line) for document in found))
+
+
+def finding_at(
+    document: Data, message: str, path: Sequence[Any], *, whole: str = "", given: bool = True
+) -> Finding:
+    """Return a finding at a path of keys and indexes; of what is not there, where it belongs.
+
+    `whole` is the text of the artifact, of which the document may be a block. Unless the path is
+    `given` it has steps that stand for many, and no pointer can be made of it.
+    """
+    line, column = document.place(path)
+    column = column_in(whole, document, line, column)
+    return Finding(message, line, column, pointer(path) if given else "")
+
+
+def column_in(whole: str, document: Data, line: int, column: int) -> int:
+    """Return the column in the artifact's line, of which a block's line may be the end only."""
+    if not column or document.first_line == 1:
+        return column
+    lines = whole.split("\n")[line - 1 : line]
+    own = document.text.split("\n")[line - document.first_line]
+    return column + len(lines[0]) - len(own) if lines and lines[0].endswith(own) else 0

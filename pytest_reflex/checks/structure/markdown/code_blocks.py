@@ -7,17 +7,17 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.checks.code_examples import count_unfenced
+from pytest_reflex.checks.code.sources import parse_python
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXT
+from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.checks.structure.markdown.fragments import is_fragment
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
+from pytest_reflex.checks.structure.markdown.readme import count_unfenced
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.python_tree import parse_python
 
 _BAD = r"(?:invalid|incorrect|wrong|broken|malformed|problematic|bad)"
 _WRONG = re.compile(

@@ -9,9 +9,9 @@ from typing import Any
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, Kind
 from pytest_reflex.checks.selection import ACROSS
+from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.checks.structure.markdown.tables import tables_of
-from pytest_reflex.checks.structure_kind import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterator
 from textwrap import dedent, indent
 
+from pytest_reflex.checks.code.sources import parse_python
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError
-from pytest_reflex.text.python_tree import parse_python
 
 _CUT = r"(?:\.{3,}|…)"
 _CUT_LINE = re.compile(

@@ -10,12 +10,16 @@ from itertools import pairwise, zip_longest
 from typing import Any
 from urllib.parse import urlsplit
 
-from pytest_reflex.checks.code_examples import SHELLS, usage_lines
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FALSE, FLAG, TEXTS
+from pytest_reflex.checks.structure.check import Judge, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure.markdown.readme import installing_lines, pages_lines
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
+from pytest_reflex.checks.structure.markdown.readme import (
+    SHELLS,
+    installing_lines,
+    pages_lines,
+    usage_lines,
+)
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext

@@ -17,9 +17,9 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG
+from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.checks.structure.markdown.headings import repeated
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext

@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG, TEXTS
+from pytest_reflex.checks.structure.check import Judge, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure_kind import Judge, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext

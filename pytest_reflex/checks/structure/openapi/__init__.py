@@ -10,18 +10,21 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.finding_at import finding_at
-from pytest_reflex.checks.openapi.access import auth
-from pytest_reflex.checks.openapi.aspects import descriptions, errors, operations, schemas
-from pytest_reflex.checks.openapi.examples import examples
 from pytest_reflex.checks.options import REQUIRED, one_of
-from pytest_reflex.checks.structure.data.source import blocks_in, data_in, whole_text
+from pytest_reflex.checks.structure.check import Judge, StructureKind
+from pytest_reflex.checks.structure.data.source import blocks_in, data_in, finding_at, whole_text
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure.openapi.conventions import naming
+from pytest_reflex.checks.structure.openapi.conventions import auth, naming
 from pytest_reflex.checks.structure.openapi.document import ApiDocument, Operation
-from pytest_reflex.checks.structure.openapi.operations import pagination
+from pytest_reflex.checks.structure.openapi.operations import (
+    descriptions,
+    errors,
+    examples,
+    operations,
+    pagination,
+    schemas,
+)
 from pytest_reflex.checks.structure.openapi.validity import valid
-from pytest_reflex.checks.structure_kind import Judge, StructureKind
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext

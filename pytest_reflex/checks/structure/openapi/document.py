@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pytest_reflex.checks.finding import Finding
-from pytest_reflex.checks.finding_at import finding_at
+from pytest_reflex.checks.structure.data.source import finding_at
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.data import Data
 

@@ -1,11 +1,15 @@
-"""Whether operations that return lists let a caller ask for the next part."""
+"""Operations of an OpenAPI document: descriptions, errors, examples, paging."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
-from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.structure.openapi.document import ApiDocument, Operation, Spot
+from pytest_reflex.checks.finding import Finding, Report
+from pytest_reflex.checks.structure.markdown import model
+from pytest_reflex.checks.structure.markdown.prose import stands_for_text
+from pytest_reflex.checks.structure.openapi.document import ApiDocument, Body, Operation, Spot
 from pytest_reflex.model.plain import counted
 
 _POSITION = re.compile(
@@ -143,3 +147,198 @@ def _is_position(name: str) -> bool:
 
 def _plain(name: str) -> str:
     return _NOT_WORD.sub("", name.lower())
+
+
+_DATA_KEYS = frozenset({"example", "examples", "default", "enum", "const"})
+
+
+def operations(api: ApiDocument) -> Report:
+    """Find whether there are operations under `paths` or `webhooks`, each with a response."""
+    found = api.operations("paths", "webhooks")
+    if not found:
+        message = "no operation is defined under paths or webhooks"
+        return Report([api.finding(message, api.root)])
+    findings = [
+        api.finding(f"{op.label} has no responses", op.spot)
+        for op in found
+        if not api.responses(op)
+    ]
+    return Report(findings, f"{counted(len(found), 'operation')}, each with responses")
+
+
+def schemas(api: ApiDocument) -> Report:
+    """Find JSON bodies of requests and responses that declare no schema."""
+    findings, bodies = [], 0
+    for op in api.operations():
+        for body in api.json_bodies(op, errors=True):
+            bodies += 1
+            if "schema" not in body.media.table:
+                message = f"{op.label}: the JSON {body.role} declares no schema"
+                findings.append(api.finding(message, body.media))
+    return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
+
+
+def errors(api: ApiDocument) -> Report:
+    """Find operations under `paths` that document no 4xx, 5xx or default response."""
+    found = api.operations("paths")
+    findings = [
+        api.finding(f"{op.label} documents no error response", op.spot)
+        for op in found
+        if not any(s[:1] in ("4", "5") or s == "default" for s, _ in api.responses(op))
+    ]
+    return Report(findings, f"{counted(len(found), 'operation')}, each with an error response")
+
+
+def descriptions(api: ApiDocument) -> Report:
+    """Find operations and parameters without words, and placeholders in any description."""
+    findings = [*_without_words(api), *_placeholders(api)]
+    return Report(findings, "every operation and parameter is described")
+
+
+def _without_words(api: ApiDocument) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for op in api.operations():
+        if not any(_text(op.spot, key) for key in ("summary", "description")):
+            yield api.finding(f"{op.label} has no summary and no description", op.spot)
+        for parameter in api.parameters(op):
+            api.spend()
+            if isinstance(parameter.node, dict) and id(parameter.node) not in seen:
+                seen.add(id(parameter.node))
+                if not _text(parameter, "description"):
+                    name = parameter.table.get("name", "?")
+                    message = f"{op.label}: the parameter {name!r} has no description"
+                    yield api.finding(message, parameter)
+
+
+def _placeholders(api: ApiDocument) -> Iterator[Finding]:
+    stack, seen = [api.root], set[int]()
+    while stack:
+        spot = stack.pop()
+        api.spend()
+        if id(spot.node) in seen or not isinstance(spot.node, dict | list):
+            continue
+        seen.add(id(spot.node))
+        for key in ("description", "summary"):
+            if (text := _text(spot, key)) and (why := stands_for_text(text)):
+                message = f"a {key} holds placeholder text: {why}"
+                yield api.finding(message, spot.child(key))
+        stack.extend(reversed(list(_within(spot))))
+
+
+def _within(spot: Spot) -> Iterator[Spot]:
+    if isinstance(spot.node, list):
+        for index, node in enumerate(spot.node):
+            yield Spot(node, (*spot.pointer, index))
+        return
+    in_properties = spot.pointer[-1:] == ("properties",)
+    for key in spot.table:
+        if in_properties or key not in _DATA_KEYS:
+            yield spot.child(key)
+
+
+def _text(spot: Spot, key: str) -> str:
+    value = spot.table.get(key)
+    return value if isinstance(value, str) else ""
+
+
+_BODY_START = re.compile(r"^[\[{]", re.MULTILINE)
+_IS_OPENAPI = re.compile(r'^\s*"?openapi"?\s*:', re.MULTILINE)
+
+
+def examples(api: ApiDocument) -> Report:
+    """Find JSON request bodies and 2xx responses that show no example.
+
+    An example counts on the media type, or anywhere in its schema; in Markdown also a fenced json
+    or http block whose heading or lead names the operation ("POST /pets", or its operationId),
+    one block for each body.
+    """
+    barren: set[int] = set()
+    around = list(_blocks_around(api.text)) if api.text else []
+    findings, bodies = [], 0
+    for op in api.operations():
+        bare = []
+        for body in api.json_bodies(op):
+            if _is_empty(api, body):
+                continue
+            bodies += 1
+            if not _shows(api, body.media, barren):
+                bare.append(body)
+        shown = _shown_around(op, around) if bare else 0
+        findings += [_finding(api, op, body) for body in bare[shown:]]
+    return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with an example")
+
+
+def _finding(api: ApiDocument, op: Operation, body: Body) -> Finding:
+    return api.finding(f"{op.label}: the JSON {body.role} shows no example", body.media)
+
+
+def _is_empty(api: ApiDocument, body: Body) -> bool:
+    """Return whether a body is nothing, or nothing is said of it: there is nothing to show."""
+    if body.role in ("response 204", "response 205"):
+        return True
+    schema = api.resolve(body.media.child("schema"))
+    kind = schema.table.get("type")
+    return (
+        schema.node in (None, {}, True, False)
+        or kind == "null"
+        or (kind == "string" and schema.table.get("maxLength") == 0)
+        or (kind == "object" and _holds_nothing(schema.table))
+    )
+
+
+def _holds_nothing(schema: dict[str, Any]) -> bool:
+    no_others = schema.get("additionalProperties") is False
+    return schema.get("maxProperties") == 0 or (no_others and not schema.get("properties"))
+
+
+def _shows(api: ApiDocument, media: Spot, barren: set[int]) -> bool:
+    if _has_example(media):
+        return True
+    visited = []
+    for schema in api.schemas(media.child("schema"), skip=barren):
+        if _has_example(schema):
+            return True
+        visited.append(id(schema.node))
+    # Nothing below has one: no need to look there again for the next operation.
+    barren.update(visited)
+    return False
+
+
+def _has_example(spot: Spot) -> bool:
+    return "example" in spot.table or bool(spot.table.get("examples"))
+
+
+def _blocks_around(text: str) -> Iterator[tuple[str, int]]:
+    """Yield (words that lead to it, number of bodies) for each json or http block."""
+    document = model.parse(text)
+    parts: list[model.Section | model.Paragraph | model.Block]
+    parts = [*document.sections, *document.paragraphs, *document.blocks]
+    titles: list[model.Section] = []
+    leads: list[str] = []
+    for part in sorted(parts, key=lambda part: part.line):
+        if isinstance(part, model.Section):
+            titles = [title for title in titles if title.level < part.level] + [part]
+            leads = []
+        elif isinstance(part, model.Paragraph):
+            leads.append(part.text)
+        else:
+            if part.language in ("json", "jsonc", "http") and not _IS_OPENAPI.search(part.text):
+                is_http = part.language == "http"
+                words = [*(t.title for t in titles), *leads[-2:], part.text if is_http else ""]
+                yield "\n".join(words), _bodies_in(part.text) if is_http else 1
+            leads = []
+
+
+def _bodies_in(http: str) -> int:
+    return max(1, len(_BODY_START.findall(http)))
+
+
+def _shown_around(op: Operation, around: list[tuple[str, int]]) -> int:
+    parts = re.split(r"\{[^{}]*\}", op.path)
+    path = r"(?:\{[^{}\s]*\}|[^\s/`]+)".join(re.escape(part) for part in parts)
+    names = [rf"\b{op.method.upper()}\b[ `*:]{{1,4}}\S*?{path}(?![\w/{{-])"]
+    operation_id = op.spot.table.get("operationId")
+    if isinstance(operation_id, str) and operation_id:
+        names.append(rf"(?<![\w-]){re.escape(operation_id)}(?![\w-])")
+    named = re.compile("|".join(names))
+    return sum(bodies for words, bodies in around if named.search(words))

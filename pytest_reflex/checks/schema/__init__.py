@@ -1,1 +1,0 @@
-"""JSON Schemas of rules: refused where they cannot be used, and run where they can be killed."""
