@@ -245,3 +245,57 @@ def test_nobody_asks_which_type_a_check_is() -> None:
         and (name_of(path) not in own or name_of(path) == "pytest_reflex.checks.code.check")
     }
     assert asking == set(ASK_FOR_TYPES)
+
+
+def _rows_where() -> list[str]:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    part = text.partition("## Where does a new thing go?")[2].partition("\n## ")[0]
+    return [line for line in part.splitlines() if line.startswith("| ")][1:]
+
+
+def _paths_in(row: str) -> list[str]:
+    """Return the files and folders in a row's code, those in a command line too."""
+    words = " ".join(re.findall(r"`([^`]+)`", row)).split()
+    return [word for word in words if word.endswith(("/", ".py", ".toml", ".json", ".md"))]
+
+
+def _places(path: str) -> list[Path]:
+    """Return what a path stands for, which begins at the package or at the root."""
+    found = next((base / path for base in (PACKAGE, ROOT) if (base / path).exists()), None)
+    if found is None or found.is_file():
+        return [] if found is None else [found]
+    return [found, *found.rglob("*.py")]
+
+
+def test_where_a_new_thing_goes_is_there() -> None:
+    """Each row names a place that exists, and the names in it are in one of these places."""
+    rows = _rows_where()
+    assert len(rows) > 20
+    assert [row for row in rows if not _paths_in(row)] == []
+    missing = [path for row in rows for path in _paths_in(row) if not _places(path)]
+    assert missing == []
+    unknown = []
+    for row in rows:
+        files = [one for path in _paths_in(row) for one in _places(path) if one.is_file()]
+        words = {word for one in files for word in re.findall(r"\w+", text_of(one))}
+        unknown += [name for name in re.findall(r"`(\w+)`", row) if name not in words]
+    assert unknown == []
+
+
+def test_a_walk_names_a_module_once() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    twice = []
+    for table in text.split("| module |")[1:]:
+        rows = table.partition("\n\n")[0].splitlines()
+        first = re.findall(r"^\| `([\w/]+\.py)` \|", "\n".join(rows), re.MULTILINE)
+        twice += [name for name in dict.fromkeys(first) if first.count(name) > 1]
+    assert text.count("| module |") == 8
+    assert twice == []
+
+
+def test_the_table_of_rooms_has_their_ranks() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| `([\w/]+?)(?:/|\.py)` \|", text, re.MULTILINE)
+    ranks = {name: rank for name, rank in RANKS.items() if name not in ("drivers", "__main__")}
+    assert {name: int(rank) for rank, name in rows} == ranks
+    assert [int(rank) for rank, _ in rows] == sorted(ranks.values())

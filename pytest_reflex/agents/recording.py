@@ -1,6 +1,6 @@
 """A recording: every call that a run made to its agents, with the whole prompt and answer.
 
-It is a journal (`store.journal`): a first line that says whose it is, and a line for each call.
+It is a journal (`storage.journal`): a first line that says whose it is, and a line for each call.
 """
 
 from __future__ import annotations

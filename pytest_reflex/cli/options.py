@@ -237,7 +237,7 @@ def state_root() -> Path:
 
 
 def alias_argument(wanted: str = "") -> Callable[..., Any]:
-    """Return the argument; `wanted` names a test of `loops.survey` that a run has to pass."""
+    """Return the argument; `wanted` names a test of `reflex.survey` that a run has to pass."""
     return click.argument("alias", required=False, shell_complete=completer(wanted))
 
 

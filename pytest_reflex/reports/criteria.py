@@ -97,7 +97,7 @@ def rule_text(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> st
 
 
 def plan_text(plan: Mapping[str, Any]) -> str:
-    """Return what `criteria.plan.plan` found, check by check."""
+    """Return what `criteria.author.catalog.plan` found, check by check."""
     head = [
         ("CRITERIA", f"{plan['criteria']} version {plan['version']}, phase {plan['phase']}"),
         ("THRESHOLD", str(plan["threshold"])),

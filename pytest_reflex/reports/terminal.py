@@ -47,13 +47,7 @@ _MARKUP = {
     "strong": {"bold": True},
     "faint": {"light": True},
 }
-_TONES = {
-    GateStatus.PASSED: "good",
-    GateStatus.PARTIAL: "mild",
-    GateStatus.INCOMPLETE: "bad",
-    GateStatus.FAILED: "bad",
-    GateStatus.ERROR: "bad",
-}
+_TONES = {GateStatus.PASSED: "good", GateStatus.PARTIAL: "mild"}  # others are "bad"
 
 
 def no_style(text: str, tone: str) -> str:
@@ -108,7 +102,8 @@ def evaluation_lines(
     criteria = f"{evaluation.criteria} version {evaluation.version}, phase {evaluation.level.value}"
     page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
     page.add("CRITERIA", criteria)
-    page.add(judged.status.value.upper(), figures(evaluation), tone=_TONES[judged.status])
+    tone = _TONES.get(judged.status, "bad")
+    page.add(judged.status.value.upper(), figures(evaluation), tone=tone)
     if evaluation.judged:
         page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
@@ -264,7 +259,7 @@ def decision_lines(
     page.not_installed(judged.evaluation for judged in decision.judged)
     for notice in decision.notices:
         page.add("NOTE", notice)
-    page.add("GATE", gate_sentence(decision), tone=_TONES[decision.gate.status])
+    page.add("GATE", gate_sentence(decision), tone=_TONES.get(decision.gate.status, "bad"))
     return lines + page.lines
 
 
@@ -323,7 +318,7 @@ def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
 
 def _brief(judged: Judged, style: Style) -> str:
     one = judged.evaluation
-    word = style(f"reflex {judged.status.value.upper()}", _TONES[judged.status])
+    word = style(f"reflex {judged.status.value.upper()}", _TONES.get(judged.status, "bad"))
     reason = judged.reason.removeprefix(f"{one.artifact}: ")
     criteria = f"({one_line(one.criteria)}, {one.level.value})"
     score = f"{shown_score(one.score)}/{plain(one.threshold)}"
@@ -345,7 +340,7 @@ def show(reporter: Any, decision: Decision) -> None:
     if verbosity < 0:
         lines = brief_lines(decision, style)
     else:
-        reporter.section("reflex", **_MARKUP[_TONES[decision.gate.status]])
+        reporter.section("reflex", **_MARKUP[_TONES.get(decision.gate.status, "bad")])
         listed = LISTED if verbosity == 0 else 10**9
         verbose = verbosity > 0
         lines = decision_lines(

@@ -35,6 +35,10 @@ def texts(flag: str) -> Iterator[tuple[str, str]]:
             yield verb, str(found.help).partition(";")[0].partition(" (")[0].rstrip(".")
 
 
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 @pytest.mark.parametrize(
     ("flag", "verbs"),
     [
@@ -52,7 +56,7 @@ def test_an_option_stands_in_each_verb_that_drives(flag: str, verbs: list[str]) 
 @pytest.mark.parametrize("flag", ["--budget", "--judge"])
 def test_an_option_has_one_help_in_all_verbs_and_in_pytest(flag: str) -> None:
     (text,) = {text for _, text in texts(flag)}
-    assert PLUGIN[flag].capitalize().startswith(text)
+    assert _begun(PLUGIN[flag]).startswith(text)
 
 
 @pytest.mark.parametrize("verb", ["loop new", "loop extend", "iterate run"])
@@ -74,4 +78,4 @@ def test_verbs_that_go_on_say_how_to_add_to_a_budget(verb: str) -> None:
 def test_the_agent_of_a_loop_and_of_pytest_is_told_in_the_same_words() -> None:
     found = option("loop new", "--agent")
     assert found is not None
-    assert PLUGIN["--agent"].capitalize() + "." == found.help
+    assert _begun(PLUGIN["--agent"]) + "." == found.help

@@ -39,7 +39,7 @@ class Relied:
 
     `files` are paths with the sections that count (none named: all of the file), there or not;
     `programs` are paths of which it counts too whether they can be executed. `patterns` find files
-    as `seals.patterns` has it, `named` files by their name anywhere below the project. In each
+    as `integrity.patterns` has it, `named` files by their name anywhere below the project. In each
     folder of `module_folders` no module of `module_names` may appear that was not there before.
     """
 

@@ -40,7 +40,7 @@ class Log:
 
     `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
     own zone to people and in UTC to programs; `hidden` are values with the references that stand
-    for them (`process.secrecy.secrets`). `render` makes text of lines;
+    for them (`process.environment.secrets`). `render` makes text of lines;
     `gate_done` is told the name of each gate that was tried.
     """
 

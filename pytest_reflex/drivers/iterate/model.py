@@ -242,11 +242,11 @@ class State:
     `outcome` (added by us) says how a completed loop ended: success or limit. `options` (added by
     us too) are those of the command line that a resume takes over; `modified_files` (added by us
     too) are those of gates that were left modified, as `protection` has them; `gates_at_start`
-    (added by us, while a run lasts) is what gates relied on, in the wire form of `gate_start`;
+    (added by us, while a run lasts) is what gates relied on, in the wire form of `progress`;
     `spend` (added by us) is what the tool cost so far, `feedback` (added by us) what a person said
     that no iteration has been given yet, by its id; `others` are keys of other programs. Added by
     us are also `log_name`, that of the log where the start does not name it, `last`, what the last
-    iteration said, in the wire form of `last`, `failing` gates of it that are required,
+    iteration said, in the wire form of `progress`, `failing` gates of it that are required,
     `known_failures`, the fewest of each gate so far, and `calls`, the prices of those that `spend`
     has not yet: a process that is killed leaves them.
     """

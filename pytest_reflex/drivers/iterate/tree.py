@@ -1,7 +1,7 @@
 """The working tree: which paths make it up, and whether their content changed.
 
 With git: all that it tracks, and what it does not ignore. Without: everything. Folders of caches
-(`seals.patterns.NOT_ENTERED`) count only where git tracks something in them.
+(`integrity.patterns.NOT_ENTERED`) count only where git tracks something in them.
 Promises: git gets no say over us: no hook, file system monitor or pager of a repository is run, and
 its index is not written. Limits: a project that git itself ignores is read as if there were none.
 

@@ -1,1 +1,1 @@
-"""The drivers: pure decisions, and the loops that perform them."""
+"""The Reflex loop: plan, produce, evaluate, critique and refine until an artifact passes."""

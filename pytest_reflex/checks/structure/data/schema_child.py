@@ -1,4 +1,4 @@
-"""What the child of `process` does: hold data against a JSON Schema where that can be killed.
+"""The child of `schema_process`: validates data by a JSON Schema where that can be killed.
 
 Its argument is the folders of the parent's modules as JSON. A payload is one line of JSON with
 `schema` and `limit`, and then the data as JSON. The answer is {"faults": [{"path", "message"}]} or
