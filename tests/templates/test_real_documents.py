@@ -21,7 +21,7 @@ MISSING: dict[str, dict[str, str]] = {
     "api/museum.yaml": {},
     "api/petstore-expanded.yaml": {
         "a.completeness.examples": "GET /pets: the JSON response 200 shows no example (and 3 more)",
-        "b.style.naming": "operationId 'find pet by id' is no identifier",
+        "b.style.naming": "operationId 'find pet by id' is not an identifier",
         "b.completeness.pagination": "GET /pets returns a list and takes no position",
         "b.completeness.auth": "components.securitySchemes defines no scheme",
         "b.quality.descriptions": "a description holds placeholder text: pseudo-Latin",

@@ -44,7 +44,11 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
         (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, "no way"),
         (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), Cause.PROMISED_FAILURE, "no key"),
         (reply(text=NO), Cause.PROMISED_FAILURE, ""),
-        (reply(text=f"no key\n{NO}\nor so\n{YES}"), Cause.PROMISED_FAILURE, "no key (and SUCCESS"),
+        (
+            reply(text=f"no key\n{NO}\nor so\n{YES}"),
+            Cause.PROMISED_FAILURE,
+            "no key (followed by SUCCESS",
+        ),
         (reply(text="\x1b[0m\x1b[2K"), Cause.EMPTY, ""),
         (reply(text="\0\0\n\u200b"), Cause.EMPTY, ""),
         (reply(text="\x1b[31mRate limit exceeded\x1b[0m"), Cause.LIMIT_NOTICE, "Rate limit"),

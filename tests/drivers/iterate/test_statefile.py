@@ -271,7 +271,7 @@ def _huge(path: Path) -> None:
 @pytest.mark.parametrize(
     ("plant", "word"),
     [
-        (_huge, "too large"),
+        (_huge, "is too large"),
         (os.mkfifo, "is not a regular file"),
         (Path.mkdir, "is not a regular file"),
     ],
@@ -290,7 +290,7 @@ def test_b107_what_cannot_even_be_read_is_moved_aside(
         assert file.read() is None
         assert file.save(STATE)
     assert os.path.samestat(planted, (path.parent / "build.json.corrupt-1").lstat())
-    assert f"build.json cannot be used (is {word}" in told[0]
+    assert f"build.json cannot be used ({word}" in told[0]
     assert "starting fresh; a copy is kept as build.json.corrupt-1" in told[0]
 
 
