@@ -109,7 +109,7 @@ def test_criteria_are_not_refined_in_place_by_themselves(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*NEW, "--input", "words.yaml", "--in-place"]) == 4
-    assert "words.yaml: the loop is held to" in capsys.readouterr().err
+    assert "words.yaml: the loop must not change it" in capsys.readouterr().err
     assert (project / "words.yaml").read_text() == CRITERIA
 
 
