@@ -218,7 +218,7 @@ def test_what_takes_long_is_told_when_it_begins_and_while_it_goes_on(
     project: Project, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LoopView, "beat", 0.1)
-    project.agent("time.sleep(0.4)\nmend()")
+    project.agent("time.sleep(0.4)\nfix()")
     assert project.play() == 0
     told = capsys.readouterr().out
     assert told.startswith("Session ...\nstill at work: EVALUATE 0:00\n")

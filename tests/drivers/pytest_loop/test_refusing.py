@@ -67,7 +67,7 @@ def test_a_second_try_that_is_text_goes_on(project: Project) -> None:
 def test_a_renamed_file_comes_back_where_another_is_no_text(project: Project) -> None:
     project.write("pkg/a.py", "x = 1\n")
     project.agent(
-        "os.rename('pkg/a.py', 'pkg/b.py')\npathlib.Path('pkg/x.bin').write_bytes(b'\\xff')\nmend()"
+        "os.rename('pkg/a.py', 'pkg/b.py')\npathlib.Path('pkg/x.bin').write_bytes(b'\\xff')\nfix()"
     )
     assert project.play("--reflex-artifact=pkg") == 1
     assert project.stop()[0] == "phase_error"
