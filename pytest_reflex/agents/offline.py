@@ -55,7 +55,7 @@ def _plan(request: StepRequest) -> str:
     rows = evaluation.results if evaluation else ()
     failed = [row.rule.id for row in rows if row.unmet and not row.not_asked]
     if failed:
-        steps.append(f"Fix what the last evaluation found: {_listed(failed)}")
+        steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
     groups = list(_groups(request.rules))
     room = MAX_STEPS - 1 - len(steps)
     if len(groups) > room:

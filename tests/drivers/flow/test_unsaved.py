@@ -212,7 +212,7 @@ def test_what_a_person_changes_between_two_sittings_counts_and_is_told(
     path.write_text(text)
     capsys.readouterr()
     assert stage.resume() == 0
-    assert f"taken as it is now: {name}" in capsys.readouterr().err
+    assert f"accepted as it is now: {name}" in capsys.readouterr().err
     assert path.read_text() == text
     assert not [line for line in stage.told() if "restored" in line]
 

@@ -116,7 +116,7 @@ def test_an_agent_commits_what_it_did(project: Project, monkeypatch: pytest.Monk
     log = subprocess.run(
         ["git", "log", "--format=%s"], cwd=project.folder, capture_output=True, check=True
     )
-    assert log.stdout.startswith(b"Sums: fixed\n")
+    assert log.stdout.startswith(b"Sums: mended\n")
 
 
 def test_what_a_person_allows_may_be_changed_by_agents_and_by_sessions(
