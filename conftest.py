@@ -6,6 +6,7 @@ import compileall
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -90,6 +91,8 @@ PACKAGE = Path(__file__).parent / "pytest_reflex"
 CACHES_NOTHING, sys.dont_write_bytecode = sys.dont_write_bytecode, False
 PATIENCE = float(os.environ.get("TESTS_PATIENCE", "10"))
 """Seconds in which what a killed process had is cleared away behind it."""
+MANY_MODULES = 50
+"""Modules of tests whose assertions are rewritten before workers start; fewer are left to them."""
 MEMORY = "/dev/shm"
 ROOM = 2 * 1024**3
 """Bytes that have to be free there: several times what a run of all tests leaves."""
@@ -116,6 +119,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         config.stash[TEMPORARY] = folder
         compileall.compile_dir(PACKAGE, quiet=2)
+        if config.getoption("numprocesses", None):
+            _write_byte_code_of_tests()
 
 
 def pytest_collection_finish() -> None:
@@ -125,6 +130,30 @@ def pytest_collection_finish() -> None:
     programs that tests start would else compile all of them anew.
     """
     sys.dont_write_bytecode = CACHES_NOTHING
+
+
+def _write_byte_code_of_tests() -> None:
+    """Have two processes rewrite the assertions of all tests, where that is still to be done.
+
+    Workers collect the same files at the same time: each would rewrite all of them for itself.
+    Plugins of pytest are rewritten too, and kept for all sessions that tests start.
+    """
+    end = f".{sys.implementation.cache_tag}-pytest-{pytest.__version__}.pyc"
+    paths = [
+        path
+        for path in sorted((Path(__file__).parent / "tests").rglob("test_*.py"))
+        if not (path.parent / "__pycache__" / (path.stem + end)).exists()
+    ]
+    if len(paths) < MANY_MODULES:
+        return
+    allowed = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--quiet"]
+    halves = [
+        subprocess.Popen([*collect, *map(str, half)], env=allowed, stdout=subprocess.DEVNULL)
+        for half in (paths[::2], paths[1::2])
+    ]
+    for half in halves:
+        half.wait()
 
 
 def _leave_constants_out() -> None:

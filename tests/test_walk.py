@@ -17,6 +17,7 @@ from tests.walk import CRITERIA, DRAFT
 MOST_MODULES = 90
 MOST_MOVES = 1_500
 MOST_OF_A_RULE = 20
+MOST_OF_AN_EVALUATION = 50
 
 
 def walked(*options: str) -> dict[str, Any]:
@@ -40,6 +41,12 @@ def test_a_rule_goes_through_few_modules_on_its_way_to_an_item() -> None:
     """From YAML to what is run; `python -m tests.walk --rule` tells."""
     found = walked("--rule")
     assert len(found["modules"]) <= MOST_OF_A_RULE, found["modules"]
+
+
+def test_an_evaluation_goes_through_few_modules() -> None:
+    """From the arguments of `evaluate` to the verdict; `python -m tests.walk --evaluate` tells."""
+    found = walked("--evaluate")
+    assert len(found["modules"]) <= MOST_OF_AN_EVALUATION, found["modules"]
 
 
 def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,13 +3,15 @@
 A module counts when a function of it is called, or when it is imported on the way; a move is a call
 in another module of the package than the call before. The process of EVALUATE is not followed.
 It measures how much has to be read to understand an iteration; `test_walk` holds it to a bound.
-With ``--rule`` it is the way of one rule, from its file to what its item runs; everything is
-imported then, since all kinds of checks are registered before.
+With ``--rule`` it is the way of one rule, from its file to what its item runs, and with
+``--evaluate`` that of `pytest-reflex evaluate`, from its arguments to the printed verdict; all that
+they use is imported before, so only calls count.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -17,7 +19,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -25,6 +27,7 @@ from typing import Any
 
 import pytest_reflex
 from pytest_reflex.api import run_loop
+from pytest_reflex.errors import ExitCode
 
 PACKAGE = str(Path(pytest_reflex.__file__).parent) + os.sep
 CRITERIA = """\
@@ -49,6 +52,19 @@ rules:
     severity: fail
     check: {type: content, search: '^## Usage'}
 """
+RULES = (
+    RULE
+    + """\
+  - id: a.style.no-todo
+    description: Nothing is left to do
+    severity: warn
+    check: {type: content, search: TODO, negate: true}
+  - id: b.structure.title
+    description: It has a title
+    severity: fail
+    check: {type: content, search: '^# '}
+"""
+)
 DRAFT = "# Note\n\nTODO write more\n"
 
 
@@ -120,6 +136,21 @@ def walk_a_rule(folder: Path) -> Walk:
     return walk
 
 
+def walk_an_evaluation(folder: Path) -> Walk:
+    """Return the walk of `pytest-reflex evaluate`: three rules over one document."""
+    from pytest_reflex.cli.main import main as command_line
+
+    (folder / "note.yaml").write_text(RULES)
+    (folder / "note.md").write_text(DRAFT)
+    argv = ["evaluate", str(folder / "note.md"), "--criteria", str(folder / "note.yaml")]
+    for _ in range(2):  # the first time it imports
+        walk, printed = Walk(), io.StringIO()
+        with redirect_stdout(printed), walking(walk):
+            assert command_line(argv) == ExitCode.GATE_FAILED
+        assert "a.structure.usage" in printed.getvalue(), printed.getvalue()
+    return walk
+
+
 def as_text(walk: Walk) -> str:
     """Return how many modules and moves there were, and the modules that were entered most."""
     most = [f"{count:6} {module}" for module, count in walk.moves.most_common(20)]
@@ -131,9 +162,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print modules and moves as JSON")
     parser.add_argument("--rule", action="store_true", help="of a rule from its file to its item")
+    parser.add_argument("--evaluate", action="store_true", help="of an artifact to its verdict")
     given = parser.parse_args()
+    walk_it = walk_an_iteration
+    if given.rule or given.evaluate:
+        walk_it = walk_a_rule if given.rule else walk_an_evaluation
     with tempfile.TemporaryDirectory() as folder:
-        walk = (walk_a_rule if given.rule else walk_an_iteration)(Path(folder))
+        walk = walk_it(Path(folder))
     found = {"modules": sorted(walk.modules), "moves": walk.moves}
     print(json.dumps(found) if given.json else as_text(walk))  # noqa: T201
 

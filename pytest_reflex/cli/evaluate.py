@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from pytest_reflex.model.results import Evaluation
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
     from pytest_reflex.host import Renderer
+    from pytest_reflex.settings import Settings
 
 
 @click.command(short_help="Judge artifacts against criteria and print the verdict.")
@@ -75,7 +77,6 @@ def evaluate(
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.
     """
-    from pytest_reflex.agents.vote_cache import keeping_votes
     from pytest_reflex.host import employ_judge, open_host
 
     settings = configured({"judge": judge, "judge_cache": False if no_cache else None})
@@ -101,7 +102,7 @@ def evaluate(
     if name is not None and name not in host.reporters:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))
     render = host.reporters[name] if name else partial(_for_people, verbose=verbose)
-    with keeping_votes(host.registry, settings, Path.cwd(), clear=cache_clear):
+    with _votes(host.registry, settings, clear=cache_clear):
         if watch:
             _follow(judging, render, as_json=as_json)
         evaluations = _judged(judging)
@@ -109,6 +110,14 @@ def evaluate(
     with verdict(status):
         give(render(evaluations))
     return status
+
+
+def _votes(registry: Registry, settings: Settings, *, clear: bool) -> AbstractContextManager[None]:
+    if registry.judge is None and not clear:
+        return nullcontext()
+    from pytest_reflex.agents.vote_cache import keeping_votes
+
+    return keeping_votes(registry, settings, Path.cwd(), clear=clear)
 
 
 def _judged(judging: Judging) -> list[Evaluation]:

@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a folder of a repository": (
         lambda at: (at / "part").mkdir(), "part", "not the root of the repository",
     ),
-    "no repository": (lambda at: None, "..", "no git repository"),
+    "no repository": (lambda at: None, "..", "this is not a git repository"),
     "nobody who commits": (_without_name, "", "does not know who commits"),
     "a copy of a linked worktree": (_copied_worktree, "copy", "a copy of a linked worktree"),
     "a damaged repository": (
