@@ -159,6 +159,16 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(found.end() for found in re.finditer("\n", text))]
 
 
+def refuse_large(text: str, reading: str, limit: int = MAX_CHARACTERS) -> None:
+    """Raise ArtifactError where a text is too large; `reading` is what it would be read as."""
+    if len(text) > limit:
+        raise ArtifactError(
+            f"too large to read as {reading}: {len(text):,} characters, the limit is {limit:,}",
+            hint="split it, or use an executable check",
+            reading=reading,
+        )
+
+
 @lru_cache(maxsize=4)
 def read_data(text: str, language: str) -> tuple[Data, ...]:
     """Return the documents in a text of `language` (json, yaml or toml); YAML may hold several.
@@ -174,12 +184,7 @@ def read_data(text: str, language: str) -> tuple[Data, ...]:
 
 
 def _read(text: str, language: str) -> tuple[Data, ...]:
-    if len(text) > MAX_CHARACTERS:
-        raise ArtifactError(
-            f"too large to read as {language.upper()}: {len(text):,} characters, "
-            f"the limit is {MAX_CHARACTERS:,}",
-            hint="split it, or use an executable check",
-        )
+    refuse_large(text, language.upper())
     if language == "json":
         return (Data(_read_json(text), "json", text),)
     if language == "toml":
