@@ -13,11 +13,10 @@ from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.finding import Finding, Report, result_of, unread
 from pytest_reflex.checks.options import (
     COUNT,
-    REQUIRED,
     SECONDS,
     TEXT,
     Kind,
-    one_of,
+    aspect_of,
     problems_of,
     settle,
 )
@@ -63,9 +62,7 @@ _WORDS = Kind(
     schema={"type": "string"},
 )
 KINDS = {
-    "aspect": one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
-        "the aspect that is looked at", REQUIRED
-    ),
+    "aspect": aspect_of(ASPECTS),
     "language": _WORDS.means(
         "the language of the artifact; of any other than `python`, `command` judges", "`python`"
     ),
