@@ -11,14 +11,14 @@ from typing import Any
 
 from pytest_reflex.checks.command import (
     NOT_FOUND,
-    TIMEOUT,
     Command,
+    CommandCheck,
     check_command,
-    command_of,
     in_words,
     last_lines,
     remarks,
     run_command,
+    settle_command,
     shell_problems,
     stopped,
     written_by,
@@ -34,16 +34,15 @@ from pytest_reflex.checks.findings.report import (
     ToolFinding,
     UnreadableError,
 )
-from pytest_reflex.checks.options import problems_of, settle
+from pytest_reflex.checks.options import problems_of
 from pytest_reflex.checks.reading import read_artifact
-from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
+from pytest_reflex.errors import ArtifactError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec, variable_name
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
-from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
@@ -54,14 +53,11 @@ SHOWN = 5
 _NEEDED = ("command", "format")
 
 
-class FindingsCheck:
+class FindingsCheck(CommandCheck):
     """Run a tool, read its report, and count what it found."""
 
     name = "findings"
     parameters = KINDS
-
-    def __init__(self) -> None:
-        self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from _better_named(problems_of(spec, KINDS), spec)
@@ -70,12 +66,12 @@ class FindingsCheck:
             yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params, environment = settled(spec, variables), self._known_environment()
-        command = command_of(params["command"], params.get("shell", ""), environment)
+        params = settled(spec, variables)
+        command = self.command(params)
         most = params["max_findings"]
         run = _Tool(
             command=command,
-            environment=environment,
+            environment=self.environment,
             timeout=float(params["timeout"]),
             read=_reader(params),
             stream=params.get("stream", ""),
@@ -99,19 +95,11 @@ class FindingsCheck:
             preview=lambda rule, judge: _preview(params),
         )
 
-    def _known_environment(self) -> dict[str, str]:
-        if self._environment is None:
-            self._environment = inherited()
-        return self._environment
-
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables)
-    if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
-        raise CriteriaError(found)
+    params = settle_command(spec, KINDS, variables, _contradictions)
     defaults = {
-        "timeout": TIMEOUT,
         "silent": params["format"] == "jsonl",
         "allow_empty": False,
         "ran": [0, 1],
