@@ -21,17 +21,14 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_reflex.drivers.common.git_command import ELSEWHERE
+from pytest_reflex.drivers.common.git_command import ELSEWHERE, MOST_OUTPUT, run_git
 from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.integrity.patterns import NOT_ENTERED
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
 
 MOST_PATHS = 200_000
 _DEEPEST = 20
-_SECONDS = 120.0
-_MOST_BYTES = 64_000_000
 # A repository of another user is read like any other: nothing in it is run.
 _QUIETLY = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
@@ -87,13 +84,8 @@ def _counts(path: bytes) -> bool:
 def _git(folder: Path, *words: str) -> bytes | None:
     """Return what git says; None where it refuses, or is not there. Raises CannotTellError."""
     try:
-        finished = run(
-            ["git", *_QUIETLY, *words],
-            cwd=folder,
-            env=git_environment() | {"GIT_OPTIONAL_LOCKS": "0"},
-            timeout=_SECONDS,
-            head=_MOST_BYTES,
-        )
+        environment = git_environment() | {"GIT_OPTIONAL_LOCKS": "0"}
+        finished = run_git(folder, (*_QUIETLY, *words), environment)
     except SpawnError:
         return None
     if finished.stopped or finished.stdout_truncated:
@@ -115,7 +107,7 @@ def ignore_file(folder: Path) -> bytes | None:
     path = os.path.join(os.fsencode(folder), told.rstrip(b"\n"))
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            return file.read(_MOST_BYTES)
+            return file.read(MOST_OUTPUT)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
