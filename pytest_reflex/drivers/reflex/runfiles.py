@@ -37,7 +37,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     change_pointer,
     dump,
     follow,
-    read_object,
     read_pointer,
     run_json,
 )
@@ -55,7 +54,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.storage.atomic import remove_strays, replace_file
-from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.files import read_if_regular, read_object
 from pytest_reflex.storage.folders import create_run_folder
 from pytest_reflex.storage.journal import Journal
 from pytest_reflex.storage.lock import folder_lock
