@@ -30,8 +30,6 @@ LANGUAGES = {
 }
 """What file endings and the first word of a fence call a data language."""
 
-_TOML_FAULT = re.compile(r"(.+) \(at line (\d+), column (\d+)\)", re.DOTALL)
-
 
 @dataclass(frozen=True, slots=True)
 class Data:
@@ -218,9 +216,9 @@ def _read_toml(text: str) -> Any:
     except RecursionError:
         raise _too_deep("TOML") from None
     except ValueError as error:
-        if placed := _TOML_FAULT.fullmatch(str(error)):
-            raise DataSyntaxError(placed[1], int(placed[2]), int(placed[3])) from None
-        raise DataSyntaxError(str(error)) from None
+        from pytest_reflex.text.places import toml_fault
+
+        raise toml_fault(error) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
