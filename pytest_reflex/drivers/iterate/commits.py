@@ -22,7 +22,7 @@ from pytest_reflex.drivers.common.git_command import (
 )
 from pytest_reflex.drivers.iterate.messages import outcome_text, place_text
 from pytest_reflex.drivers.iterate.model import Round
-from pytest_reflex.drivers.iterate.tree import git_environment, shown_path
+from pytest_reflex.drivers.iterate.tree import git_environment, is_in, shown_path
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line, visible
 from pytest_reflex.process.run import Finished
@@ -131,7 +131,7 @@ class Commits:
         if found.returncode or found.stopped or found.stdout_truncated:
             return None
         paths = (row[3:] for row in found.stdout.split(b"\0") if row)
-        return frozenset(path for path in paths if not self._is_excluded(path))
+        return frozenset(path for path in paths if not is_in(path, self._exclude))
 
     def _inside_submodules(self) -> frozenset[bytes]:
         """Return the submodules in which something is not committed: git takes only their HEAD."""
@@ -141,14 +141,11 @@ class Commits:
         found = self._git("status", *options)
         rows = (row.split(b" ", 8) for row in found.stdout.split(b"\0") if row[:2] == b"1 ")
         dirty = (row[8] for row in rows if row[2][:1] == b"S" and row[2][2:] != b"..")
-        return frozenset(path for path in dirty if not self._is_excluded(path))
+        return frozenset(path for path in dirty if not is_in(path, self._exclude))
 
     def _current_branch(self) -> str:
         name = self._git("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
         return name.decode("utf-8", "replace") or "no branch"
-
-    def _is_excluded(self, path: bytes) -> bool:
-        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
 
     def _stamp(self, path: bytes) -> Stamp | None:
         try:

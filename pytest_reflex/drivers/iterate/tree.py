@@ -119,6 +119,11 @@ def is_ignored(folder: Path, path: bytes) -> bool:
     return _git(folder, "check-ignore", "--quiet", "--", os.fsdecode(path)) is not None
 
 
+def is_in(path: bytes, folders: Iterable[bytes]) -> bool:
+    """Return whether a path is one of some folders, or lies below one."""
+    return any(path == one or path.startswith(one + b"/") for one in folders)
+
+
 def walked(folder: bytes) -> Iterator[bytes]:
     """Yield everything below a folder that is not a folder itself; links are not followed."""
     waiting = [b""]
@@ -195,14 +200,11 @@ class Tree:
         for number, path in enumerate(paths):
             if number >= self._most_paths:
                 raise CannotTellError("there are too many files")
-            if path in found or self._is_excluded(path) or not self._is_below(path, folders):
+            if path in found or is_in(path, self._exclude) or not self._is_below(path, folders):
                 continue
             if entry := self._entry(path):
                 found[path] = entry
         return found
-
-    def _is_excluded(self, path: bytes) -> bool:
-        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
 
     def _is_below(self, path: bytes, folders: dict[bytes, bool]) -> bool:
         """Return whether no part of the way to a path is a link: it would lead elsewhere."""
