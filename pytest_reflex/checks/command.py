@@ -222,6 +222,13 @@ def check_command(
     )
 
 
+def preview_options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settled parameters as a preview has them, without those of the command."""
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
+
+
 def written_by(params: Mapping[str, Any]) -> tuple[str, ...]:
     """Return globs of the files that settled parameters say are written."""
     globs, report = params.get("writes", ()), params.get("report")

@@ -16,6 +16,7 @@ from pytest_reflex.checks.command import (
     check_command,
     in_words,
     last_lines,
+    preview_options,
     remarks,
     run_command,
     settle_command,
@@ -92,7 +93,7 @@ class FindingsCheck(CommandCheck):
             commands=(check_command(command, params, Decides.REPORT),),
             writes=written_by(params),
             describe=lambda: _in_words(spec.params),
-            preview=lambda rule, judge: _preview(params),
+            preview=lambda rule, judge: preview_options(params),
         )
 
 
@@ -109,12 +110,6 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     }
     place = {} if "report" in params else {"stream": "stdout"}
     return {**defaults, **place, **params}
-
-
-def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import OF_COMMAND, without
-
-    return {"options": without(params, OF_COMMAND)}
 
 
 def _in_words(params: Mapping[str, Any]) -> str:
