@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from pytest_reflex.drivers.common.control import ControlFile
@@ -78,12 +77,7 @@ class SnapshotFile(Generic[State]):
         except (StateError, OSError) as error:
             self._tell(f"{control.path} could not be changed ({error}): a stop asked there counts")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.lease.close()
 
     def read(self) -> State | None:
