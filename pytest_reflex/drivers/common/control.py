@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_reflex.errors import LockedError, UsageError
+from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
 from pytest_reflex.storage.files import read_object
 from pytest_reflex.storage.lock import folder_lock
@@ -157,6 +157,18 @@ class ControlFile:
     def drop_stop(self) -> None:
         """Remove a request to stop, and leave feedback for whoever goes on."""
         self._change(lambda now: replace(now, stop=None, now=False))
+
+    def forget(
+        self,
+        remove: Callable[[], object],
+        say: Callable[[str], object],
+        then: str = "going on",
+    ) -> None:
+        """Remove requests that are done with; where that fails, it is said and stops nothing."""
+        try:
+            remove()
+        except (StateError, OSError) as error:
+            say(f"{self.path} could not be changed ({error}): {then}")
 
     def remove_strays(self) -> None:
         """Remove what was left of requests that could not be written."""

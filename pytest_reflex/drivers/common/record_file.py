@@ -298,10 +298,7 @@ class RecordStore:
         self._file.save(record)
 
     def _forget(self, remove: Callable[[], None]) -> None:
-        try:
-            remove()
-        except (StateError, OSError) as error:
-            self._say(f"{self._runs.control.path} could not be changed ({error}): going on")
+        self._runs.control.forget(remove, self._say)
 
     def _event(self, kind: Kind, **fields: Any) -> DriverEvent:
         record = self._record

@@ -72,10 +72,7 @@ class SnapshotFile(Generic[State]):
     def _drop_stop(self) -> None:
         """Remove a request to stop that the last owner has not seen any more."""
         control = ControlFile.beside(self.path)
-        try:
-            control.drop_stop()
-        except (StateError, OSError) as error:
-            self._tell(f"{control.path} could not be changed ({error}): a stop asked there counts")
+        control.forget(control.drop_stop, self._tell, "a stop asked there counts")
 
     def __exit__(self, *_: object) -> None:
         self.lease.close()
