@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import patterns_of
-from pytest_reflex.model.plain import list_first, one_line, visible
+from pytest_reflex.model.plain import counted, list_first, one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT
 from pytest_reflex.reports.evaluation import (
@@ -295,8 +295,7 @@ def gate_sentence(decision: Decision) -> str:
     word = gate.status.value.upper()
     reasons = list(gate.reasons)
     if decision.problems:
-        count = len(decision.problems)
-        reasons = [f"{count} problem{'' if count == 1 else 's'} in criteria or marks"]
+        reasons = [f"{counted(len(decision.problems), 'problem')} in criteria or marks"]
     elif len(reasons) > 3:
         reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
     tail = f": {'; '.join(reasons)}" if reasons else ""
