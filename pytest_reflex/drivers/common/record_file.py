@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from pytest_reflex.drivers.common import lease
 from pytest_reflex.drivers.common.control import ControlFile, Requests, act_or_ask, check_text
 from pytest_reflex.drivers.common.drive import Polled, Stop
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent, Kind, utc_now
 from pytest_reflex.drivers.common.record import (
     DAMAGED,
     RUNNING,
@@ -309,8 +308,3 @@ class RecordStore:
             iteration=record.iteration,
             fields=fields,
         )
-
-
-def utc_now() -> str:
-    """Return the time as state files have it."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
