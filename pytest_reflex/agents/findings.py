@@ -22,8 +22,6 @@ from pytest_reflex.model.targets import CompiledCheck
 
 MOST_RULES = 20_000
 MOST_FINDINGS = 24_000
-_MOST_CHECKS = 8
-_MOST_IDS = 50
 _LONGEST_VALUE = 2_000
 _LONGEST_WORDS = 600
 SEVERITIES = """\
@@ -55,9 +53,7 @@ def rules_text(
     groups = {
         failing: [rule for rule in rules if outcomes.get(rule.id) in measured],
         _UNMEASURED: [rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_MEASURED],
-        "These are not checked yet (new, or fixed just now):": [
-            rule for rule in rules if rule.id not in outcomes
-        ],
+        _UNCHECKED: [rule for rule in rules if rule.id not in outcomes],
         _NOT_APPLICABLE: [
             rule for rule in rules if outcomes.get(rule.id) is Outcome.NOT_APPLICABLE
         ],

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 from pytest_reflex.agents.command import STEP, CommandAgent
@@ -24,6 +23,7 @@ from pytest_reflex.model.judged import Case, Ruling, Vote
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Cost, cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
+from pytest_reflex.text.lines import cut_sections
 
 LONGEST_REASON = 300
 _TELLING = 3
@@ -203,11 +203,7 @@ _SECTION = re.compile(r"^## (Rule|Your answer|.+(?= \(data\)$)).*$", re.MULTILIN
 
 def judge_sections(prompt: str) -> list[tuple[str, str]]:
     """Return the sections of a prompt with their titles, the first of which is the preamble."""
-    heads = [*_SECTION.finditer(prompt)]
-    starts = [0, *(head.start() for head in heads), len(prompt)]
-    titles = ["Preamble", *(head[1] for head in heads)]
-    texts = (prompt[start:end] for start, end in pairwise(starts))
-    return list(zip(titles, texts, strict=True))
+    return cut_sections(prompt, _SECTION)
 
 
 def _plain(name: str) -> str:

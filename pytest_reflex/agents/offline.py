@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_reflex import fixes
 from pytest_reflex.model.enums import Severity, Step
+from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.results import RuleResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -72,9 +73,7 @@ def _plan(request: StepRequest) -> str:
 
 
 def _listed(ids: Iterable[str]) -> str:
-    found = list(ids)
-    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-    return (", ".join(found[:MAX_LISTED]) or "none") + more
+    return list_first(ids, MAX_LISTED) or "none"
 
 
 def _groups(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:

@@ -12,7 +12,6 @@ tool may say anything about permissions.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from typing import Any
 from pytest_reflex.agents.answers import Output, Source, values
 from pytest_reflex.agents.rate_limit import Mark
 from pytest_reflex.contracts.limits import may_be_limit_notice
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import one_line
 
 
@@ -75,11 +75,8 @@ class EditWatch:
         # Most streams are none of ours: a look at the bytes is cheap.
         if b'"assistant"' not in line:
             return
-        try:
-            event = json.loads(line)
-        except ValueError:
-            return
-        if not isinstance(event, dict) or event.get("type") != "assistant":
+        event = json_object(line)
+        if not event or event.get("type") != "assistant":
             return
         self._seen = True
         self._edits.update(_edited(event.get("message")))

@@ -7,20 +7,21 @@ import re
 import shlex
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXT, TEXTS, Kind
-from pytest_reflex.errors import Problem
+from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXT, TEXTS, Kind, settle
+from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import clip, one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckCommand, CheckContext, Decides
 from pytest_reflex.process.child import KEPT
-from pytest_reflex.process.environment import hide, hide_ends, own_secrets
+from pytest_reflex.process.environment import hide, hide_ends, inherited, own_secrets
 from pytest_reflex.process.run import Finished, run
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -81,6 +82,19 @@ def command_of(value: str | Sequence[str], shell: str, environment: Mapping[str,
         shell = "bash" if shutil.which("bash", path=path) else "sh"
     argv = (*shlex.split(_STRICT.get(shell, shell)), "-c", value)
     return Command(argv, one_line(value), is_text=True)
+
+
+class CommandCheck:
+    """A kind of check that runs a command; all of its checks see the environment of one moment."""
+
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """What commands inherit."""
+        return inherited()
+
+    def command(self, params: Mapping[str, Any]) -> Command:
+        """Return the command of a check with these settled parameters."""
+        return command_of(params["command"], params.get("shell", ""), self.environment)
 
 
 def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
@@ -176,6 +190,22 @@ def shell_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Probl
         )
 
 
+def settle_command(
+    spec: CheckSpec,
+    kinds: Mapping[str, Kind],
+    variables: Mapping[str, Any],
+    *contradictions: Callable[[CheckSpec, Mapping[str, Any]], Iterator[Problem]],
+) -> dict[str, Any]:
+    """Return the parameters that count, with a timeout; raises CriteriaError.
+
+    `contradictions` yield what is wrong with parameters beside each other, of the shell apart.
+    """
+    params = settle(spec, kinds, variables)
+    if found := [p for look in (shell_problems, *contradictions) for p in look(spec, params)]:
+        raise CriteriaError(found)
+    return {"timeout": TIMEOUT, **params}
+
+
 def check_command(
     command: Command, params: Mapping[str, Any], decides: Decides, tries: int = 1
 ) -> CheckCommand:
@@ -190,6 +220,13 @@ def check_command(
         tries=tries,
         environment=(ARTIFACT_VARIABLE, BLOCKS_VARIABLE),
     )
+
+
+def preview_options(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settled parameters as a preview has them, without those of the command."""
+    from pytest_reflex.checks.preview import OF_COMMAND, without
+
+    return {"options": without(params, OF_COMMAND)}
 
 
 def written_by(params: Mapping[str, Any]) -> tuple[str, ...]:

@@ -12,26 +12,26 @@ from pytest_reflex.checks.command import (
     COMMAND_KINDS,
     TIMEOUT,
     Command,
+    CommandCheck,
     check_command,
-    command_of,
     in_words,
     last_lines,
     last_said,
     remarks,
     run_command,
+    settle_command,
     shell_problems,
     stopped,
     text_of,
     written_by,
 )
-from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
-from pytest_reflex.errors import CriteriaError, Problem
+from pytest_reflex.checks.options import TEXT, problems_of, whole_number
+from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
-from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.search.patterns import (
@@ -55,7 +55,7 @@ KINDS = {
 }
 
 
-class ExecutableCheck:
+class ExecutableCheck(CommandCheck):
     """Run a command of the rule's author; see SPEC section 2 for the parameters.
 
     A check that names a command of the criteria (`commands:`) has been turned into its argv before
@@ -65,9 +65,6 @@ class ExecutableCheck:
     name = "executable"
     parameters = KINDS
 
-    def __init__(self) -> None:
-        self._environment: dict[str, str] | None = None
-
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
         yield from shell_problems(spec, spec.params)
@@ -75,12 +72,12 @@ class ExecutableCheck:
         yield from pattern_problems(output, key="expect_output", place=spec.place)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params, environment = settled(spec, variables), self._known_environment()
-        command = command_of(params["command"], params.get("shell", ""), environment)
+        params = settled(spec, variables)
+        command = self.command(params)
         pattern = _pattern(spec, params)
         run = _Execution(
             command=command,
-            environment=environment,
+            environment=self.environment,
             timeout=float(params["timeout"]),
             retries=params["retries"],
             expect_exit=params["expect_exit"],
@@ -98,18 +95,10 @@ class ExecutableCheck:
             preview=lambda rule, judge: _preview(params, pattern),
         )
 
-    def _known_environment(self) -> dict[str, str]:
-        if self._environment is None:
-            self._environment = inherited()
-        return self._environment
-
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables)
-    if found := list(shell_problems(spec, params)):
-        raise CriteriaError(found)
-    return {"timeout": TIMEOUT, "retries": 0, "expect_exit": 0, **params}
+    return {"retries": 0, "expect_exit": 0, **settle_command(spec, KINDS, variables)}
 
 
 def _pattern(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern | None:

@@ -56,6 +56,12 @@ def one_of(choices: Mapping[str, str]) -> Kind:
     )
 
 
+def aspect_of(aspects: Mapping[str, tuple[str, object]]) -> Kind:
+    """Return the kind of an aspect: each has what it finds, in words, and what finds it."""
+    choices = one_of({name: words for name, (words, _) in aspects.items()})
+    return choices.means("the aspect that is looked at", REQUIRED)
+
+
 def word_of(words: Iterable[str], instead: Callable[[Any], str] | None = None) -> Kind:
     """Return the kind that is one of some words that explain themselves."""
     known = tuple(words)

@@ -16,7 +16,7 @@ from pytest_reflex.cli.hook_stop import answer_to, hook_options, stop_options, t
 from pytest_reflex.cli.options import confirm, json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, one_line, visible
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.hook import HookOptions
@@ -243,7 +243,7 @@ def install(
     approvals.record(missing)
     _write(path, options, client.then)
     if missing:
-        give(f"Approved: {len(missing)} command{'s' if len(missing) > 1 else ''}")
+        give(f"Approved: {counted(len(missing), 'command')}")
     return 0
 
 

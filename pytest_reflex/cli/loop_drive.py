@@ -32,6 +32,7 @@ from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import TamperedError, UsageError
 from pytest_reflex.model.enums import Step
+from pytest_reflex.model.plain import counted
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
@@ -99,7 +100,7 @@ def taped(host: Host) -> Iterator[None]:
 def _tell_unused(replay: ReplayRouter) -> None:
     unused = replay.agent.unused()
     if unused:
-        count = f"{len(unused)} recorded call{'s' if len(unused) > 1 else ''}"
+        count = counted(len(unused), "recorded call")
         say(f"replay: {count} not used, the first is {unused[0]}")
 
 

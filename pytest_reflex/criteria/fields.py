@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_reflex.criteria.diagnostics import (
     CONTROL,
@@ -32,6 +32,7 @@ _COMMA = re.compile(r"([0-9]+),([0-9]+)")
 _LONGEST = 40
 _WORD = re.compile(r"[^\s,\[\]{}\"']+")
 _CLOSING = {"{": "}", "[": "]"}
+_Container = TypeVar("_Container", Table, Items)
 
 
 def number_hint(text: str, spot: Spot, faults: Faults) -> str:
@@ -139,22 +140,23 @@ def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") ->
 
 def table_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Table:
     """Return the mapping under `key`; an empty one where it is not given or no mapping."""
-    value = table.get(key)
-    if isinstance(value, Table):
-        return value
-    if key in table and value is not None:
-        faults.add(f"{key} must be a mapping, not {kind_of(value)}", table.at(key), rule_id=rule_id)
-    return Table(table.spot)
+    return _container_at(table, key, Table, "mapping", faults, rule_id)
 
 
 def list_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Items:
     """Return the list under `key`; an empty one where it is not given or no list."""
+    return _container_at(table, key, Items, "list", faults, rule_id)
+
+
+def _container_at(
+    table: Table, key: str, kind: type[_Container], word: str, faults: Faults, rule_id: str
+) -> _Container:
     value = table.get(key)
-    if isinstance(value, Items):
+    if isinstance(value, kind):
         return value
     if key in table and value is not None:
-        faults.add(f"{key} must be a list, not {kind_of(value)}", table.at(key), rule_id=rule_id)
-    return Items(table.spot)
+        faults.add(f"{key} must be a {word}, not {kind_of(value)}", table.at(key), rule_id=rule_id)
+    return kind(table.spot)
 
 
 def texts_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> list[tuple[str, Spot]]:

@@ -7,18 +7,16 @@ one of a path.
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from fnmatch import translate
 from functools import lru_cache
 from glob import escape, has_magic
 from pathlib import Path, PurePath
 
 from pytest_reflex.errors import is_transient, read_again, read_or_raise
 from pytest_reflex.model.globs import ANY_DEPTH as ANY_DEPTH
-from pytest_reflex.model.globs import alternatives
+from pytest_reflex.model.globs import alternatives, fits, name_matcher
 
 # Folders that ``**`` does not enter: nothing that pytest collects lies there.
 NOT_ENTERED = frozenset(
@@ -96,7 +94,7 @@ class Finder:
             yield from self._below(path, rest) if rest else (path,)
         else:
             folders, files = self._names(folder)
-            is_wanted = _matcher(part)
+            is_wanted = name_matcher(part)
             for name in folders if rest else files:
                 if is_wanted(name):
                     path = os.path.join(folder, name)
@@ -165,23 +163,9 @@ def is_meant(name: str, patterns: Sequence[str]) -> bool:
     """Return whether a pattern matches a name (parts joined by ``/``) or a folder that it is in."""
     parts = PurePath(name).parts if patterns else ()
     return any(
-        _matches(parts, PurePath(one).parts) for pattern in patterns for one in _choices(pattern)
+        fits(parts, PurePath(one).parts) for pattern in patterns for one in _choices(pattern)
     )
 
 
 def _choices(pattern: str) -> tuple[str, ...]:
     return alternatives(pattern) if "{" in pattern else (pattern,)
-
-
-@lru_cache(maxsize=512)
-def _matcher(part: str) -> Callable[[str], object]:
-    return re.compile(translate(part)).match
-
-
-@lru_cache(maxsize=4096)
-def _matches(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if not wanted:
-        return True  # what is below a folder that matches
-    if wanted[0] == ANY_DEPTH:
-        return _matches(parts, wanted[1:]) or (bool(parts) and _matches(parts[1:], wanted))
-    return bool(parts) and bool(_matcher(wanted[0])(parts[0])) and _matches(parts[1:], wanted[1:])

@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.globs import may_select_below, selects
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import list_first, one_line
 
 SHOWN = 3
 FOLLOW_LINKS = "to follow links: --outside, in pytest --reflex-outside"
@@ -81,9 +81,7 @@ _WORDS = {
 def listed(left_out: Iterable[LeftOut]) -> str:
     """Return a few of them in words, the number of the others, and the option that may help."""
     found = list(left_out)
-    told = ", ".join(map(str, found[:SHOWN]))
-    if len(found) > SHOWN:
-        told += f" and {len(found) - SHOWN} more"
+    told = list_first(map(str, found), SHOWN)
     if any(one.reason is Reason.LINK_OUTSIDE for one in found):
         told += f"; {FOLLOW_LINKS}"
     return told

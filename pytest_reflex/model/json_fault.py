@@ -1,8 +1,9 @@
-"""What is wrong with a JSON text, in the same words and at the same place with every Python."""
+"""JSON texts: the object that one is, and what is wrong with one, in the same words always."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 _ENDS = {"}": "object", "]": "array"}
 
@@ -15,3 +16,12 @@ def json_fault(error: json.JSONDecodeError) -> tuple[str, int]:
         message = f"Illegal trailing comma before end of {_ENDS[text[at]]}"
         return message, len(before) - 1
     return error.msg, at
+
+
+def json_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return the object that a JSON text is; None where it is anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 # C0 but \n and \t, DEL, C1; soft hyphen, zero width, bidirectional and other invisible format
@@ -61,6 +62,14 @@ def one_line(text: str, limit: int = 120) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """Return a number with its word: 1 process, 2 processes."""
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def list_first(texts: Iterable[str], most: int, between: str = ", ") -> str:
+    """Return the first few texts on one line, and how many more there are."""
+    found = list(texts)
+    more = len(found) - most
+    shown = between.join(found[:most])
+    return f"{shown}{' ' if between == ', ' else between}and {more} more" if more > 0 else shown
 
 
 def as_text(value: Any) -> str:

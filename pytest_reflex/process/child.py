@@ -15,7 +15,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from pytest_reflex.process.group import kill_leftovers, signal_group
 
@@ -110,12 +109,7 @@ class FollowedFile:
     def __enter__(self) -> FollowedFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self.descriptor)
 
 

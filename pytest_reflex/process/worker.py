@@ -7,6 +7,7 @@ ends it. A worker that missed a deadline is killed: what it says later belongs t
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
@@ -14,8 +15,10 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from threading import Lock
 
 from pytest_reflex.process import worker_child
+from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.group import signal_group
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import spawn
@@ -128,6 +131,43 @@ class Worker:
             return False
         state, used = _use_of(self._process.pid)
         return state in _AT_WORK and used - self._used < self._seconds
+
+
+STARTING = 60.0
+
+
+class KeptWorker:
+    """A worker that is kept between questions, started on the first one and after each loss."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """End the child, if there is one."""
+        with self._lock:
+            self._drop()
+
+    def forget(self) -> None:
+        """Let go of the child of the process that this one was forked from."""
+        self._lock = Lock()
+        self._drop()
+
+    def close_at_exit(self) -> None:
+        """Have the child end with this process, and a fork forget it."""
+        atexit.register(self.close)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
+
+    def _drop(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = None
+
+    def _start(self, argv: Sequence[str]) -> Worker:
+        self._worker = Worker(argv, env=inherited())
+        self._worker.ask(b"", STARTING)  # starting up is not the question's fault
+        return self._worker
 
 
 def _use_of(pid: int) -> tuple[str, float]:

@@ -78,10 +78,8 @@ def tally(remarks: Sequence[Remark], files: int) -> str:
     """Return how much was found: "2 errors, 1 warning in 3 files"."""
     errors = sum(one.is_error for one in remarks)
     parts = [(errors, "error"), (len(remarks) - errors, "warning")]
-    told = (
-        ", ".join(_counted(number, word) for number, word in parts if number) or "no issues found"
-    )
-    return f"{told} in {_counted(files, 'file')}"
+    told = ", ".join(counted(number, word) for number, word in parts if number) or "no issues found"
+    return f"{told} in {counted(files, 'file')}"
 
 
 def _safe(text: str) -> str:
@@ -91,10 +89,6 @@ def _safe(text: str) -> str:
 
 def _blank(text: str) -> str:
     return "".join(char if char == "\t" else " " * columns(char) for char in text)
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" + ("" if number == 1 else "s")
 
 
 _INDENT = " " * 4
@@ -186,9 +180,9 @@ def samples_summary(tried: Sequence[RuleTried]) -> str:
     counts = Counter(sample.verdict for one in tried for sample in one.samples)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
     bare = [one for one in tried if one.verdict is Verdict.NONE]
-    without = f"; {_counted(len(bare), 'rule')} without samples" if bare else ""
-    samples = _counted(sum(counts.values()), "sample")
-    return f"{_counted(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
+    without = f"; {counted(len(bare), 'rule')} without samples" if bare else ""
+    samples = counted(sum(counts.values()), "sample")
+    return f"{counted(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
 
 
 def _share(one: RuleTried, kind: str) -> str:
@@ -218,7 +212,7 @@ def _mends(one: RuleTried) -> Iterator[str]:
     if not told:
         return
     verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"
-    samples = _counted(len(told), "bad sample")
+    samples = counted(len(told), "bad sample")
     if any(told):
         yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, one_line, visible
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.single import CommandPreview, PromptTokens, StepPreview
@@ -151,7 +151,7 @@ def _files(files: Sequence[str]) -> str:
     own = [one_line(name) for name in files if not name.startswith("/")]
     shown = own[:_SHOWN]
     if more := len(own) - len(shown):
-        shown.append(f"{more} more file{'' if more == 1 else 's'}")
+        shown.append(counted(more, "more file"))
     if len(own) < len(files):
         shown.append("programs and what they read at their start")
     return ", ".join(shown)

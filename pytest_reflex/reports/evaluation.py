@@ -10,7 +10,7 @@ from pytest_reflex.model.artifact import LeftOut, Reason
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
 from pytest_reflex.model.leads import leads_with
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, list_first, one_line, visible
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import SwitchedOff
 from pytest_reflex.verdict.formatting import gap, not_installed
@@ -103,7 +103,7 @@ def distance(evaluation: Evaluation) -> str:
     failing = sum(row.outcome is not Outcome.NOT_MEASURED for row in blockers)
     unmeasured = sum(row.outcome is Outcome.NOT_MEASURED and not row.not_asked for row in blockers)
     return (
-        f"+{gap(evaluation)} and {failing} failing rule{'' if failing == 1 else 's'}, "
+        f"+{gap(evaluation)} and {counted(failing, 'failing rule')}, "
         + (f"{unmeasured} not measured, " if unmeasured else "")
         + f"{passed} of {len(rows)} rules pass"
         + (f", {unasked} not asked" if unasked else "")
@@ -166,8 +166,7 @@ def out_of_score(
     for row in evaluation.not_applicable:
         reasons.setdefault(one_line(row.message, _LONGEST), []).append(row.rule.id)
     for reason, ids in reasons.items():
-        more = f" and {len(ids) - listed} more" if len(ids) > listed else ""
-        yield "N/A", f"not applicable ({reason}): {', '.join(ids[:listed])}{more}"
+        yield "N/A", f"not applicable ({reason}): {list_first(ids, listed)}"
     for row in evaluation.not_applicable if patterns else ():
         for pattern in {check.pattern: None for check in row.checks if check.pattern}:
             yield "", f"pattern of {row.rule.id}: {one_line(pattern, _LONGEST)}"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, one_line, visible
 from pytest_reflex.model.run import Spend
 from pytest_reflex.reports.lines import tab_lines, text_table
 from pytest_reflex.reports.run_lines import budget_text, refusal_of, spend_text
@@ -58,7 +58,7 @@ def status_text(
     said that no iteration has been given yet, `time` is said instead of the duration.
     """
     spent = spend or Spend()
-    waiting = f"{feedback} message{'' if feedback == 1 else 's'} for the next iteration"
+    waiting = f"{counted(feedback, 'message')} for the next iteration"
     rows: list[Row] = [
         (noun, f"{run['name']} ({run['status']})"),
         *first,
@@ -249,7 +249,7 @@ def final_lines(record: Any, commits: int, here: str) -> Iterator[str]:
     if record.spend.calls:
         yield f"Spent: {spend_text(record.spend)}"
     if branch:
-        base, number = data["base"], f"{commits} commit{'' if commits == 1 else 's'}"
+        base, number = data["base"], counted(commits, "commit")
         yield f"Branch: {branch} (from {base}, {number})"
         if carried := data["position"].get("carried"):
             yield f"Not committed: {one_line(', '.join(carried), 500)} (a hook of git refuses)"

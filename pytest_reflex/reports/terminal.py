@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import patterns_of
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import counted, list_first, one_line, visible
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT
 from pytest_reflex.reports.evaluation import (
@@ -221,9 +221,8 @@ class Page:
             if row.outcome is Outcome.NOT_MEASURED and not row.same_cause:
                 reasons.setdefault(one_line(why_not(row), _MESSAGE), []).append(row.rule.id)
         for reason, ids in reasons.items():
-            more = f" and {len(ids) - self._listed} more" if len(ids) > self._listed else ""
-            shown = ", ".join(ids[: self._listed])
-            self.add("NOT MEASURED", f"{reason}: {shown}{more}", tone="mild")
+            shown = list_first(ids, self._listed)
+            self.add("NOT MEASURED", f"{reason}: {shown}", tone="mild")
 
 
 def decision_lines(
@@ -296,8 +295,7 @@ def gate_sentence(decision: Decision) -> str:
     word = gate.status.value.upper()
     reasons = list(gate.reasons)
     if decision.problems:
-        count = len(decision.problems)
-        reasons = [f"{count} problem{'' if count == 1 else 's'} in criteria or marks"]
+        reasons = [f"{counted(len(decision.problems), 'problem')} in criteria or marks"]
     elif len(reasons) > 3:
         reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
     tail = f": {'; '.join(reasons)}" if reasons else ""

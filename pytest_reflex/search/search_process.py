@@ -6,30 +6,23 @@ for some seconds, or at `close`.
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
-from threading import Lock
 from typing import Any
 
-from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
+from pytest_reflex.process.worker import DiedError, KeptWorker, LateError, Worker, serving
 from pytest_reflex.search import search_child
-
-_STARTING = 60.0
 
 
 class SearchError(Exception):
     """The search could not be brought to its end; the message says why."""
 
 
-class SearchProcess:
+class SearchProcess(KeptWorker):
     """A killable child that searches; started on the first question and after each loss."""
 
     def __init__(self) -> None:
-        self._worker: Worker | None = None
+        super().__init__()
         self._text: str | None = None
-        self._lock = Lock()
 
     def spans(
         self, pattern: str, flags: int, text: str, limit: int, seconds: float
@@ -80,32 +73,16 @@ class SearchProcess:
         self._text = text
         return answer
 
-    def close(self) -> None:
-        """End the child, if there is one."""
-        with self._lock:
-            if self._worker is not None:
-                self._worker.close()
-            self._worker = self._text = None
-
-    def forget(self) -> None:
-        """Let go of the child of the process that this one was forked from."""
-        self._lock = Lock()
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = self._text = None
-
     def _ready(self) -> Worker:
-        if self._worker is not None and not self._worker.usable:
-            self._worker.close()
-            self._worker = None
-        if self._worker is None:
-            self._text = None
-            self._worker = Worker(serving(search_child.__file__, site=False), env=inherited())
-            self._worker.ask(b"", _STARTING)  # starting up is not the pattern's fault
-        return self._worker
+        if self._worker is not None and self._worker.usable:
+            return self._worker
+        self._drop()
+        return self._start(serving(search_child.__file__, site=False))
+
+    def _drop(self) -> None:
+        super()._drop()
+        self._text = None
 
 
 SEARCHES = SearchProcess()
-atexit.register(SEARCHES.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SEARCHES.forget)
+SEARCHES.close_at_exit()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_reflex.settings.resolve import Origin, Settings
 
 
-_WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_AT_END = " (at end of document)"
 
 
 def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
@@ -67,14 +67,12 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said = str(error)
-        found = _WHERE.search(said)
-        place = Place(str(path))
-        if found and found[1]:
-            place = Place(str(path), int(found[1]), int(found[2]))
-        elif found:
-            place = Place(str(path), text.count("\n") + 1)
-        said = _WHERE.sub("", said)
+        from pytest_reflex.text.places import toml_fault
+
+        fault = toml_fault(error)
+        said = fault.reason.removesuffix(_AT_END)
+        line = fault.line if said == fault.reason else text.count("\n") + 1
+        place = Place(str(path), line, fault.column)
         raise UsageError(f"this is not TOML: {said}", place=place, hint="fix the file") from None
     except RecursionError:
         raise UsageError(

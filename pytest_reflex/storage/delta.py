@@ -13,16 +13,23 @@ from typing import Any
 from pytest_reflex.errors import StateError
 from pytest_reflex.storage.parts import Changed, changed_sections
 
-__all__ = ["Changed", "apply_delta", "changed_sections", "make_delta"]
+__all__ = ["Changed", "apply_delta", "changed_sections", "make_delta", "split_lines"]
 
 # Beyond these difflib is too slow, and the middle is replaced whole.
 _MOST_LINES = 4_000
 _MOST_PAIRS = 100_000
 
 
+def split_lines(text: str) -> list[str]:
+    """Return the lines with their ends; only LF ends a line."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
 def make_delta(old: str, new: str) -> list[list[Any]]:
     """Return the steps from `old` to `new`; empty where they are equal."""
-    a, b = _lines(old), _lines(new)
+    a, b = split_lines(old), split_lines(new)
     if a == b:
         return []
     start = _common(a, b)
@@ -38,7 +45,7 @@ def make_delta(old: str, new: str) -> list[list[Any]]:
 
 def apply_delta(old: str, delta: Sequence[Sequence[Any]]) -> str:
     """Return the text that a delta leads to; raises StateError where it does not fit `old`."""
-    lines = _lines(old)
+    lines = split_lines(old)
     parts = []
     at = 0
     for step in delta:
@@ -92,9 +99,3 @@ def _common(a: list[str], b: list[str]) -> int:
             break
         count += 1
     return count
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])

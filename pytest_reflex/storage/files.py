@@ -6,14 +6,16 @@ Limits: the kind is known on Linux only; elsewhere it is an empty text.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import stat
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from pytest_reflex.errors import StateError, read_again, read_or_raise
+from pytest_reflex.errors import StateError, UnreadableError, read_again, read_or_raise
 
 MAX_BYTES = 1_000_000_000
 
@@ -78,6 +80,23 @@ def read_if_regular(path: Path, limit: int = MAX_BYTES) -> bytes | None:
         return None
     except OSError as error:
         raise StateError(f"could not be opened: {error.strerror}", about=path) from None
+
+
+MAX_OBJECT = 500_000_000
+
+
+def read_object(path: Path, limit: int = MAX_OBJECT) -> dict[str, Any]:
+    """Return a JSON object, or an empty one where there is no regular file that holds one.
+
+    Raises UnreadableError.
+    """
+    try:
+        found = json.loads(read_if_regular(path, limit) or b"{}")
+    except UnreadableError:  # it may hold one
+        raise
+    except (OSError, ValueError, RecursionError, StateError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def read_all(descriptor: int, path: Path, limit: int = MAX_BYTES) -> bytes:

@@ -30,8 +30,6 @@ LANGUAGES = {
 }
 """What file endings and the first word of a fence call a data language."""
 
-_TOML_FAULT = re.compile(r"(.+) \(at line (\d+), column (\d+)\)", re.DOTALL)
-
 
 @dataclass(frozen=True, slots=True)
 class Data:
@@ -159,6 +157,16 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(found.end() for found in re.finditer("\n", text))]
 
 
+def refuse_large(text: str, reading: str, limit: int = MAX_CHARACTERS) -> None:
+    """Raise ArtifactError where a text is too large; `reading` is what it would be read as."""
+    if len(text) > limit:
+        raise ArtifactError(
+            f"too large to read as {reading}: {len(text):,} characters, the limit is {limit:,}",
+            hint="split it, or use an executable check",
+            reading=reading,
+        )
+
+
 @lru_cache(maxsize=4)
 def read_data(text: str, language: str) -> tuple[Data, ...]:
     """Return the documents in a text of `language` (json, yaml or toml); YAML may hold several.
@@ -174,12 +182,7 @@ def read_data(text: str, language: str) -> tuple[Data, ...]:
 
 
 def _read(text: str, language: str) -> tuple[Data, ...]:
-    if len(text) > MAX_CHARACTERS:
-        raise ArtifactError(
-            f"too large to read as {language.upper()}: {len(text):,} characters, "
-            f"the limit is {MAX_CHARACTERS:,}",
-            hint="split it, or use an executable check",
-        )
+    refuse_large(text, language.upper())
     if language == "json":
         return (Data(_read_json(text), "json", text),)
     if language == "toml":
@@ -213,9 +216,9 @@ def _read_toml(text: str) -> Any:
     except RecursionError:
         raise _too_deep("TOML") from None
     except ValueError as error:
-        if placed := _TOML_FAULT.fullmatch(str(error)):
-            raise DataSyntaxError(placed[1], int(placed[2]), int(placed[3])) from None
-        raise DataSyntaxError(str(error)) from None
+        from pytest_reflex.text.places import toml_fault
+
+        raise toml_fault(error) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
@@ -34,6 +35,18 @@ def starts(text: str) -> list[int]:
     for line in split(text):
         offsets.append(offsets[-1] + len(line))
     return offsets
+
+
+def cut_sections(prompt: str, heading: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Return the sections of a prompt with their titles, the first of which is the preamble.
+
+    The first group of `heading` is the title of the section that begins there.
+    """
+    heads = [*heading.finditer(prompt)]
+    begins = [0, *(head.start() for head in heads), len(prompt)]
+    titles = ["Preamble", *(head[1] for head in heads)]
+    texts = (prompt[start:end] for start, end in pairwise(begins))
+    return list(zip(titles, texts, strict=True))
 
 
 def newline_of(text: str) -> str:

@@ -9,12 +9,12 @@ document, but its lines count.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.text.lines import split
 
 if TYPE_CHECKING:
@@ -105,14 +105,7 @@ def front_matter_lines(text: str) -> int:
 def _front_matter(clean: str) -> re.Match[str] | None:
     pattern = _FRONT_MATTER.get(clean[:1])
     match = pattern.match(clean) if pattern else None
-    return None if match and clean[0] == "{" and not _is_json_map(match[0]) else match
-
-
-def _is_json_map(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+    return None if match and clean[0] == "{" and json_object(match[0]) is None else match
 
 
 def _without_front_matter(clean: str) -> str:

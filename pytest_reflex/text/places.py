@@ -211,6 +211,16 @@ def _unquoted(part: str) -> str:
         return part[1:-1]
 
 
+_TOML_FAULT = re.compile(r"(.+) \(at line (\d+), column (\d+)\)", re.DOTALL)
+
+
+def toml_fault(error: ValueError) -> DataSyntaxError:
+    """Return what `tomllib` found wrong with a text, and where; an end too early has no place."""
+    if placed := _TOML_FAULT.fullmatch(str(error)):
+        return DataSyntaxError(placed[1], int(placed[2]), int(placed[3]))
+    return DataSyntaxError(str(error))
+
+
 ENDINGS = frozenset({".jsonc", ".json5", ".code-workspace"})
 _NAMES = re.compile(
     r"(?:ts|js)config(?:[.-][\w.-]+)?\.json|\.?(?:eslint|babel|swc|jshint|oxlint|hint|mocha|lua)rc"

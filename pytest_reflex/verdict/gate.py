@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.enums import Outcome, Severity
+from pytest_reflex.model.plain import counted
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.verdict.formatting import plain, shown_score
 
@@ -91,8 +92,7 @@ class Judged:
             case GateStatus.PASSED:
                 return ""
             case GateStatus.PARTIAL:
-                count = len(self.excused)
-                words = self.narrowed or f"{count} rule{'' if count == 1 else 's'} deselected"
+                words = self.narrowed or f"{counted(len(self.excused), 'rule')} deselected"
             case GateStatus.INCOMPLETE:
                 words = incomplete_reason(self)
             case _ if self.partial:

@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import Any
 
 from pytest_reflex.checks.code.sources import PYTHON_FILES, Found, Reading, Seen, sources_of
+from pytest_reflex.checks.command import preview_options
 from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.finding import Finding, Report, result_of, unread
 from pytest_reflex.checks.options import (
     COUNT,
-    REQUIRED,
     SECONDS,
     TEXT,
     Kind,
-    one_of,
+    aspect_of,
     problems_of,
     settle,
 )
@@ -63,9 +63,7 @@ _WORDS = Kind(
     schema={"type": "string"},
 )
 KINDS = {
-    "aspect": one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
-        "the aspect that is looked at", REQUIRED
-    ),
+    "aspect": aspect_of(ASPECTS),
     "language": _WORDS.means(
         "the language of the artifact; of any other than `python`, `command` judges", "`python`"
     ),
@@ -96,7 +94,7 @@ class CodeCheck:
         if own := _of_user(spec, params):
             made = ExecutableCheck().compile(own, {})
             return replace(
-                made, spec=spec, describe=None, preview=lambda rule, judge: _preview(params)
+                made, spec=spec, describe=None, preview=lambda rule, judge: preview_options(params)
             )
         language = params["language"]
         variable = variable_name(spec.params.get("command"))
@@ -118,14 +116,8 @@ class CodeCheck:
             spec,
             run,
             commands=(of_tool(params),) if of_tool else (),
-            preview=lambda rule, judge: _preview(params),
+            preview=lambda rule, judge: preview_options(params),
         )
-
-
-def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import OF_COMMAND, without
-
-    return {"options": without(params, OF_COMMAND)}
 
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import atexit
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from pytest_reflex.checks.code.tool import (
     run_module,
 )
 from pytest_reflex.checks.finding import Finding, lacking
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.guard import make_folder, remove_folder
 
@@ -101,11 +101,8 @@ def _whole_cache() -> Iterator[Path]:
 
 def _entries(output: bytes) -> Iterator[dict[str, Any]]:
     for line in output.decode("utf-8", "replace").split("\n"):
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue  # a word of mypy about itself
-        if isinstance(entry, dict):
+        entry = json_object(line)
+        if entry is not None:  # else a word of mypy about itself
             yield entry
 
 

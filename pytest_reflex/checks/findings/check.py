@@ -11,14 +11,15 @@ from typing import Any
 
 from pytest_reflex.checks.command import (
     NOT_FOUND,
-    TIMEOUT,
     Command,
+    CommandCheck,
     check_command,
-    command_of,
     in_words,
     last_lines,
+    preview_options,
     remarks,
     run_command,
+    settle_command,
     shell_problems,
     stopped,
     written_by,
@@ -34,16 +35,15 @@ from pytest_reflex.checks.findings.report import (
     ToolFinding,
     UnreadableError,
 )
-from pytest_reflex.checks.options import problems_of, settle
+from pytest_reflex.checks.options import problems_of
 from pytest_reflex.checks.reading import read_artifact
-from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
+from pytest_reflex.errors import ArtifactError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec, variable_name
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
-from pytest_reflex.process.environment import inherited
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
@@ -54,14 +54,11 @@ SHOWN = 5
 _NEEDED = ("command", "format")
 
 
-class FindingsCheck:
+class FindingsCheck(CommandCheck):
     """Run a tool, read its report, and count what it found."""
 
     name = "findings"
     parameters = KINDS
-
-    def __init__(self) -> None:
-        self._environment: dict[str, str] | None = None
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from _better_named(problems_of(spec, KINDS), spec)
@@ -70,12 +67,12 @@ class FindingsCheck:
             yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params, environment = settled(spec, variables), self._known_environment()
-        command = command_of(params["command"], params.get("shell", ""), environment)
+        params = settled(spec, variables)
+        command = self.command(params)
         most = params["max_findings"]
         run = _Tool(
             command=command,
-            environment=environment,
+            environment=self.environment,
             timeout=float(params["timeout"]),
             read=_reader(params),
             stream=params.get("stream", ""),
@@ -96,22 +93,14 @@ class FindingsCheck:
             commands=(check_command(command, params, Decides.REPORT),),
             writes=written_by(params),
             describe=lambda: _in_words(spec.params),
-            preview=lambda rule, judge: _preview(params),
+            preview=lambda rule, judge: preview_options(params),
         )
-
-    def _known_environment(self) -> dict[str, str]:
-        if self._environment is None:
-            self._environment = inherited()
-        return self._environment
 
 
 def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
-    params = settle(spec, KINDS, variables)
-    if found := [*shell_problems(spec, params), *_contradictions(spec, params)]:
-        raise CriteriaError(found)
+    params = settle_command(spec, KINDS, variables, _contradictions)
     defaults = {
-        "timeout": TIMEOUT,
         "silent": params["format"] == "jsonl",
         "allow_empty": False,
         "ran": [0, 1],
@@ -121,12 +110,6 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     }
     place = {} if "report" in params else {"stream": "stdout"}
     return {**defaults, **place, **params}
-
-
-def _preview(params: Mapping[str, Any]) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import OF_COMMAND, without
-
-    return {"options": without(params, OF_COMMAND)}
 
 
 def _in_words(params: Mapping[str, Any]) -> str:

@@ -42,6 +42,8 @@ class Form:
     levels: Mapping[str, str] = field(default_factory=dict)
 
 
+_FLAT = Form(fields={name: name for name in FIELDS} | {"rule": "code"})
+
 KNOWN: dict[str, Form] = {
     "ruff-json": Form(
         fields={
@@ -89,26 +91,8 @@ KNOWN: dict[str, Form] = {
         first=0,
         levels={"0": "error", "1": "warning", "2": "note", "3": "note"},
     ),
-    "hadolint-json": Form(
-        fields={
-            "message": "message",
-            "rule": "code",
-            "level": "level",
-            "file": "file",
-            "line": "line",
-            "column": "column",
-        }
-    ),
-    "shellcheck-json": Form(
-        fields={
-            "message": "message",
-            "rule": "code",
-            "level": "level",
-            "file": "file",
-            "line": "line",
-            "column": "column",
-        }
-    ),
+    "hadolint-json": _FLAT,
+    "shellcheck-json": _FLAT,
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import counted, one_line
 
 LEVELS = ("error", "warning", "note")
 MOST = 100_000
@@ -94,13 +94,8 @@ class Counted:
         """Return such as "3 findings (1 error, 2 warnings)"."""
         if not self.findings:
             return "no findings"
-        parts = [
-            f"{count} {level}{'s' if count > 1 else ''}"
-            for level in LEVELS
-            if (count := self.count(level))
-        ]
-        total = len(self.findings)
-        return f"{total} finding{'s' if total > 1 else ''} ({', '.join(parts)})"
+        parts = [counted(count, level) for level in LEVELS if (count := self.count(level))]
+        return f"{counted(len(self.findings), 'finding')} ({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

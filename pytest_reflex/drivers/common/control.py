@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_reflex.errors import LockedError, StateError, UnreadableError, UsageError
+from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.storage.atomic import remove_file, remove_strays, replace_file
-from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.files import read_object
 from pytest_reflex.storage.lock import folder_lock
 
 STOP, NOW, FEEDBACK = "stop_requested", "stop_now", "feedback"
@@ -142,12 +142,7 @@ class ControlFile:
 
     def read(self) -> Requests:
         """Return what is asked; a file that cannot be used asks nothing."""
-        try:
-            return Requests.from_json(json.loads(read_if_regular(self.path, _MOST_BYTES) or b"{}"))
-        except UnreadableError:
-            raise
-        except (OSError, ValueError, RecursionError, StateError):
-            return Requests()
+        return Requests.from_json(read_object(self.path, _MOST_BYTES))
 
     def ask(self, more: Requests) -> None:
         """Add requests to those that stand."""
@@ -162,6 +157,18 @@ class ControlFile:
     def drop_stop(self) -> None:
         """Remove a request to stop, and leave feedback for whoever goes on."""
         self._change(lambda now: replace(now, stop=None, now=False))
+
+    def forget(
+        self,
+        remove: Callable[[], object],
+        say: Callable[[str], object],
+        then: str = "going on",
+    ) -> None:
+        """Remove requests that are done with; where that fails, it is said and stops nothing."""
+        try:
+            remove()
+        except (StateError, OSError) as error:
+            say(f"{self.path} could not be changed ({error}): {then}")
 
     def remove_strays(self) -> None:
         """Remove what was left of requests that could not be written."""

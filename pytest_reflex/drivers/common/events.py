@@ -163,3 +163,8 @@ def _without(hidden: Mapping[str, str], value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without(hidden, inner) for inner in value]
     return value
+
+
+def utc_now() -> str:
+    """Return the time as state files have it."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -14,7 +14,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +21,15 @@ from pytest_reflex.drivers.common.git_command import (
     OF_LFS,
     OWN_SCOPES,
     PROGRAMS,
+    RESET_INDEX,
+    UPDATE_INDEX,
     GitCommand,
     GitError,
     HookError,
+    private_index,
     refuse_unfinished,
     refusing_hook,
+    remove_indexes,
     text_of,
     tracing,
 )
@@ -55,9 +58,6 @@ def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list
     """Return the paths whose contents differ between two looks at what is dirty."""
     paths: Iterable[str] = {**before, **after}
     return sorted(path for path in paths if before.get(path) != after.get(path))
-
-
-_INDEX = "reflex-index-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +249,12 @@ class Git(GitCommand):
 
     def sync_index(self, since: str) -> None:
         """Have the user's index hold what commits after `since` have, and the rest as it was."""
-        _remove_indexes(self._folder())
+        remove_indexes(self._folder())
         self._take_into_index(self.changed_paths(since))
 
     def _take_into_index(self, changed: Sequence[str]) -> None:
         if changed:
-            self._done(
-                *("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"),
-                stdin=_listed(changed),
-            )
+            self._done(*RESET_INDEX, stdin=_listed(changed))
 
     def checkpoint(self, ref: str, message: str, *, without: str) -> str:
         """Have `ref` name a commit of all files as they are now, on no branch; return its id.
@@ -265,7 +262,7 @@ class Git(GitCommand):
         The folder `without` is as it is in the last commit.
         """
         self.refuse_programs()
-        with self._private_index(self._folder()) as variables:
+        with private_index(self._folder(), alone=True) as variables:
             self._done("read-tree", "HEAD", variables=variables)
             self._done("add", "--all", variables=variables)
             self._done("reset", "--quiet", "--", without, variables=variables)
@@ -275,14 +272,10 @@ class Git(GitCommand):
         return made
 
     def _commit(self, message: str, paths: Sequence[str], folder: Path) -> None:
-        with self._private_index(folder) as variables:
+        with private_index(folder, alone=True) as variables:
             self._done("read-tree", "HEAD", variables=variables)
             if paths:
-                self._done(
-                    *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
-                    variables=variables,
-                    stdin=_listed(paths),
-                )
+                self._done(*UPDATE_INDEX, variables=variables, stdin=_listed(paths))
             trace = Path(variables["GIT_INDEX_FILE"]).with_suffix(".trace")
             try:
                 self._done(
@@ -302,22 +295,9 @@ class Git(GitCommand):
     def _folder(self) -> Path:
         return Path(self._told("rev-parse", "--absolute-git-dir"))
 
-    @contextmanager
-    def _private_index(self, folder: Path) -> Iterator[dict[str, str]]:
-        try:
-            yield {"GIT_INDEX_FILE": str(folder / f"{_INDEX}{os.getpid()}")}
-        finally:  # what a process left that was killed goes too
-            _remove_indexes(folder)
-
 
 def _listed(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
-
-
-def _remove_indexes(folder: Path) -> None:
-    """Remove the private indexes, and what git wrote down beside them."""
-    for path in folder.glob(f"{_INDEX}*"):
-        path.unlink(missing_ok=True)
 
 
 def _refused(why: str, hint: str) -> UsageError:

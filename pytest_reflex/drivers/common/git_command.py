@@ -1,4 +1,4 @@
-"""The git command as a process: its options and environment, its failures, the hook that refused.
+"""The git command as a process: how it is run, its failures, the hook that refused, an own index.
 
 Promises: a failure of git itself (a lock, a signature, a full disk) is not a refusal of a hook.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 
@@ -139,7 +140,55 @@ def refuse_unfinished(folder: Path) -> None:
 
 
 SECONDS = 120.0
-_MOST_BYTES = 64_000_000
+MOST_OUTPUT = 64_000_000
+
+
+def run_git(
+    folder: Path,
+    words: Iterable[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: bytes | None = None,
+    seconds: float = SECONDS,
+    cancel: Event | None = None,
+) -> Finished:
+    """Run git in a folder; raises SpawnError where it is not installed."""
+    return run(
+        ["git", *words],
+        cwd=folder,
+        env=environment,
+        stdin=stdin,
+        timeout=seconds,
+        head=MOST_OUTPUT,
+        cancel=cancel,
+    )
+
+
+_INDEX = "reflex-index-"
+UPDATE_INDEX = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+"""Has an index hold the paths that git is given, each ended by a NUL, as they are now."""
+RESET_INDEX = ("reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul")
+"""Has an index hold such paths as the last commit does."""
+
+
+@contextmanager
+def private_index(folder: Path, *, alone: bool = False) -> Iterator[dict[str, str]]:
+    """Yield the variables by which git has an index of its own; `folder` is that of git.
+
+    It is removed again; where we are `alone` in the repository, with those of killed processes.
+    """
+    name = f"{_INDEX}{os.getpid()}"
+    try:
+        yield {"GIT_INDEX_FILE": str(folder / name)}
+    finally:
+        remove_indexes(folder, *(() if alone else (name, f"{name}.*")))
+
+
+def remove_indexes(folder: Path, *patterns: str) -> None:
+    """Remove private indexes, and what git wrote down beside them; all where none is named."""
+    for path in [p for one in patterns or (f"{_INDEX}*",) for p in folder.glob(one)]:
+        with suppress(OSError):
+            path.unlink()
 
 
 class GitCommand:
@@ -188,13 +237,12 @@ class GitCommand:
         pinned = ("-c", f"core.hooksPath={self.pinned_hooks}") if self.pinned_hooks else ()
         quiet = (*HARDENED, *(pinned if hooks else WITHOUT_HOOKS))
         try:
-            finished = run(
-                ["git", *quiet, *words],
-                cwd=self.project,
-                env={**kept, **QUIET, **(variables or {})},
+            finished = run_git(
+                self.project,
+                (*quiet, *words),
+                {**kept, **QUIET, **(variables or {})},
                 stdin=stdin,
-                timeout=self._seconds,
-                head=_MOST_BYTES,
+                seconds=self._seconds,
                 cancel=self._cancel,
             )
         except SpawnError:

@@ -22,7 +22,7 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.integrity.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
 from pytest_reflex.integrity.tool_inputs import chosen_part
-from pytest_reflex.model.plain import one_line
+from pytest_reflex.model.plain import list_first, one_line
 
 MOST_BYTES = 16_000_000
 _SHOWN = 3
@@ -186,9 +186,7 @@ class Protection:
 
 def modified_text(paths: Sequence[str]) -> str:
     """Return what a gate says that relies on files which were modified."""
-    shown = ", ".join(one_line(path) for path in paths[:_SHOWN])
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return f"modified during the run: {shown}{more}"
+    return f"modified during the run: {list_first(map(one_line, paths), _SHOWN)}"
 
 
 def within(pattern: str) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from pytest_reflex.drivers.common import lease
 from pytest_reflex.drivers.common.control import ControlFile, Requests, act_or_ask, check_text
 from pytest_reflex.drivers.common.drive import Polled, Stop
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent, Kind, utc_now
 from pytest_reflex.drivers.common.record import (
     DAMAGED,
     RUNNING,
@@ -298,10 +297,7 @@ class RecordStore:
         self._file.save(record)
 
     def _forget(self, remove: Callable[[], None]) -> None:
-        try:
-            remove()
-        except (StateError, OSError) as error:
-            self._say(f"{self._runs.control.path} could not be changed ({error}): going on")
+        self._runs.control.forget(remove, self._say)
 
     def _event(self, kind: Kind, **fields: Any) -> DriverEvent:
         record = self._record
@@ -312,8 +308,3 @@ class RecordStore:
             iteration=record.iteration,
             fields=fields,
         )
-
-
-def utc_now() -> str:
-    """Return the time as state files have it."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -20,7 +20,7 @@ from pytest_reflex.drivers.common import drive as limits
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
-from pytest_reflex.drivers.common.events import DriverEvent
+from pytest_reflex.drivers.common.events import DriverEvent, utc_now
 from pytest_reflex.drivers.common.lease import RUN_DIR
 from pytest_reflex.drivers.common.record import RUNNING, CallsUnderWay, Record
 from pytest_reflex.drivers.common.record_file import (
@@ -30,7 +30,6 @@ from pytest_reflex.drivers.common.record_file import (
     RecordStore,
     RunFile,
     Say,
-    utc_now,
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host

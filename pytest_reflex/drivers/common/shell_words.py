@@ -9,13 +9,13 @@ folder of a script are put in; everything else stays as written.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_reflex.drivers.common.protection import Sections
+from pytest_reflex.model.json_fault import json_object
 
 # Files that a program runs, or reads to know what it runs, in the folder where it is started.
 _BUN: Mapping[str, Sections] = {"package.json": ("scripts",), "bunfig.toml": ()}
@@ -263,11 +263,7 @@ def is_interpreter(word: str) -> bool:
 
 def package_scripts(text: str) -> Iterator[str]:
     """Yield the scripts of a package.json."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    scripts = document.get("scripts") if isinstance(document, dict) else None
+    scripts = (json_object(text) or {}).get("scripts")
     for script in scripts.values() if isinstance(scripts, dict) else ():
         if isinstance(script, str):
             yield script

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from pytest_reflex.drivers.common.control import ControlFile
@@ -73,17 +72,9 @@ class SnapshotFile(Generic[State]):
     def _drop_stop(self) -> None:
         """Remove a request to stop that the last owner has not seen any more."""
         control = ControlFile.beside(self.path)
-        try:
-            control.drop_stop()
-        except (StateError, OSError) as error:
-            self._tell(f"{control.path} could not be changed ({error}): a stop asked there counts")
+        control.forget(control.drop_stop, self._tell, "a stop asked there counts")
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.lease.close()
 
     def read(self) -> State | None:

@@ -12,11 +12,11 @@ from typing import Any
 from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of
 from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.protection import Relied
 from pytest_reflex.drivers.common.record import Record
-from pytest_reflex.drivers.common.record_file import utc_now
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import cycle
 from pytest_reflex.drivers.flow.cycle import Cycle, Measures, before_resume, relied_by

@@ -11,8 +11,9 @@ from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import settings_of
 from pytest_reflex.drivers.common.drive import Stop
+from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.record import INTERRUPTED, Record
-from pytest_reflex.drivers.common.record_file import RunFile, utc_now
+from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal import machine, statefile
 from pytest_reflex.drivers.goal.driver import NAME

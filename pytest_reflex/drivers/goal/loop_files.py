@@ -29,6 +29,7 @@ from pytest_reflex.drivers.goal.claims import states_nothing
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, GoalStatus, Verification
 from pytest_reflex.drivers.goal.standing import Claim, Goal, Work
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
 from pytest_reflex.storage.atomic import remove_file, replace_file
@@ -287,8 +288,5 @@ class LoopFiles:
 
 
 def _key_of(line: bytes) -> tuple[Any, Any]:
-    try:
-        found = json.loads(line)
-        return found.get("run"), found.get("iteration")
-    except (ValueError, AttributeError):
-        return None, None
+    found = json_object(line) or {}
+    return found.get("run"), found.get("iteration")

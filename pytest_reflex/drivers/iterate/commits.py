@@ -11,27 +11,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_reflex.drivers.common.git_command import (
+    RESET_INDEX,
+    UPDATE_INDEX,
+    private_index,
+    run_git,
+)
 from pytest_reflex.drivers.iterate.messages import outcome_text, place_text
 from pytest_reflex.drivers.iterate.model import Round
-from pytest_reflex.drivers.iterate.tree import git_environment, shown_path
+from pytest_reflex.drivers.iterate.tree import git_environment, is_in, shown_path
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.plain import one_line, visible
-from pytest_reflex.process.run import Finished, run
+from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
 OPTION = "--commit"
-_SECONDS = 120.0
-_MOST_BYTES = 64_000_000
 _SHOWN = 5
 _CONFIGURED = (
     *("-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
 )
-_PATHS = ("--pathspec-from-file=-", "--pathspec-file-nul")
 Stamp = tuple[int, int, int]
 
 
@@ -108,22 +110,17 @@ class Commits:
         folder = os.fsdecode(self._git("rev-parse", "--absolute-git-dir").stdout.rstrip(b"\n"))
         if os.path.lexists(lock := os.path.join(folder, "index.lock")):
             return f"another git process is at work (where there is none, remove {one_line(lock)})"
-        own = os.path.join(folder, f"reflex-index-{os.getpid()}")
         has_commits = not self._git("rev-parse", "--quiet", "--verify", "HEAD").returncode
-        try:
+        with private_index(Path(folder)) as variables:
             for words, stdin in (
                 (("read-tree", "HEAD" if has_commits else "--empty"), None),
-                (("update-index", "--add", "--remove", "--replace", "-z", "--stdin"), listed),
+                (UPDATE_INDEX, listed),
                 (("commit", "--quiet", "-m", message), None),
             ):
-                done = self._git(*words, stdin=stdin, index=own)
+                done = self._git(*words, stdin=stdin, variables=variables)
                 if done.returncode:
                     return _said(done)
-        finally:
-            for name in (own, f"{own}.lock"):
-                with suppress(OSError):
-                    os.unlink(name)
-        self._git("reset", "--quiet", *_PATHS, stdin=listed)
+        self._git(*RESET_INDEX, stdin=listed)
         return ""
 
     def _uncommitted(self) -> frozenset[bytes] | None:
@@ -134,7 +131,7 @@ class Commits:
         if found.returncode or found.stopped or found.stdout_truncated:
             return None
         paths = (row[3:] for row in found.stdout.split(b"\0") if row)
-        return frozenset(path for path in paths if not self._is_excluded(path))
+        return frozenset(path for path in paths if not is_in(path, self._exclude))
 
     def _inside_submodules(self) -> frozenset[bytes]:
         """Return the submodules in which something is not committed: git takes only their HEAD."""
@@ -144,14 +141,11 @@ class Commits:
         found = self._git("status", *options)
         rows = (row.split(b" ", 8) for row in found.stdout.split(b"\0") if row[:2] == b"1 ")
         dirty = (row[8] for row in rows if row[2][:1] == b"S" and row[2][2:] != b"..")
-        return frozenset(path for path in dirty if not self._is_excluded(path))
+        return frozenset(path for path in dirty if not is_in(path, self._exclude))
 
     def _current_branch(self) -> str:
         name = self._git("symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
         return name.decode("utf-8", "replace") or "no branch"
-
-    def _is_excluded(self, path: bytes) -> bool:
-        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
 
     def _stamp(self, path: bytes) -> Stamp | None:
         try:
@@ -160,20 +154,24 @@ class Commits:
             return None
         return status.st_ino, status.st_size, status.st_mtime_ns
 
-    def _git(self, *words: str, stdin: bytes | None = None, index: str = "") -> Finished:
-        return _git(self._top, "--literal-pathspecs", *words, stdin=stdin, index=index)
+    def _git(
+        self,
+        *words: str,
+        stdin: bytes | None = None,
+        variables: Mapping[str, str] | None = None,
+    ) -> Finished:
+        words = ("--literal-pathspecs", *words)
+        return _git(self._top, *words, stdin=stdin, variables=variables)
 
 
-def _git(folder: Path, *words: str, stdin: bytes | None = None, index: str = "") -> Finished:
-    own = {"GIT_INDEX_FILE": index} if index else {}
-    return run(
-        ["git", *_CONFIGURED, *words],
-        cwd=folder,
-        env=git_environment() | {"GIT_EDITOR": "true"} | own,
-        stdin=stdin,
-        timeout=_SECONDS,
-        head=_MOST_BYTES,
-    )
+def _git(
+    folder: Path,
+    *words: str,
+    stdin: bytes | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Finished:
+    environment = {**git_environment(), "GIT_EDITOR": "true", **(variables or {})}
+    return run_git(folder, (*_CONFIGURED, *words), environment, stdin=stdin)
 
 
 def _place(project: Path) -> tuple[Path, bytes]:

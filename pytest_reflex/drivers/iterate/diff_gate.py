@@ -42,7 +42,7 @@ from pytest_reflex.drivers.iterate.tree import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.patterns import is_meant
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.model.plain import counted, list_first, one_line
 
 MOST_TEXT = 2_000_000
 MOST_LINES = 4_000_000
@@ -314,9 +314,8 @@ def _refusal(gate: Gate, changed: tuple[str, ...]) -> Iterable[str]:
     if gate.max_files is not None and len(changed) > gate.max_files:
         yield f"changed {counted(len(changed), 'file')}, at most {gate.max_files} allowed"
     if denied := [name for name in changed if is_meant(name, gate.deny)]:
-        shown = ", ".join(one_line(name) for name in denied[:_SHOWN])
-        more = f" and {len(denied) - _SHOWN} more" if len(denied) > _SHOWN else ""
-        yield f"changed {shown}{more}, which the gate denies"
+        shown = list_first(map(one_line, denied), _SHOWN)
+        yield f"changed {shown}, which the gate denies"
 
 
 def _cannot(error: CannotTellError) -> Measurement:

@@ -7,7 +7,6 @@ Limits: what a log does not say is unknown (None), as the cost of a tool that do
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import Any
 
 from pytest_reflex.drivers.iterate.logfile import by_start, log_path
 from pytest_reflex.errors import StateError
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.run import Spend
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.storage.files import names_in, read_file
@@ -158,11 +158,8 @@ def read_records(data: bytes) -> tuple[list[dict[str, Any]], int]:
     for line in data.replace(b"\0", b"").split(b"\n"):
         if not line.strip():
             continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict) and isinstance(found.get("event"), str):
+        found = json_object(line)
+        if found and isinstance(found.get("event"), str):
             records.append(found)
         else:
             unreadable += 1

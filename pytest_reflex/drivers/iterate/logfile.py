@@ -8,7 +8,6 @@ Limits: nothing is flushed to the platter, so that a power cut may take the last
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -23,6 +22,7 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Kind
 from pytest_reflex.drivers.iterate.model import Cut, Round, State
 from pytest_reflex.errors import ExitCode, StateError
+from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import visible
 from pytest_reflex.storage.atomic import keep_aside, write_all
 from pytest_reflex.storage.files import refuse_links
@@ -268,7 +268,7 @@ class LogFile:
         last = _unended(descriptor)
         if not last:
             return
-        if _is_object(last):
+        if json_object(last) is not None:
             write_all(descriptor, b"\n")
             return
         kept = keep_aside(self.path, last, "torn")
@@ -313,10 +313,3 @@ def _unended(descriptor: int) -> bytes:
     if start and b"\n" not in data:
         raise OSError(f"its last line has more than {_LONGEST:,} bytes")
     return data[data.rfind(b"\n") + 1 :]
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False

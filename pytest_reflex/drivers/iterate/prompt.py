@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from pytest_reflex.drivers.iterate.decide import promised
 from pytest_reflex.drivers.iterate.model import Fragment, Phase, Procedure
 from pytest_reflex.errors import Place, ReflexError, UsageError
-from pytest_reflex.text.lines import read_own_text
+from pytest_reflex.text.lines import cut_sections, read_own_text
 
 LONGEST = 1_000_000  # bytes
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -154,8 +153,4 @@ _SECTION = re.compile(r"^## ([A-Z][A-Z -]+)$", re.MULTILINE)
 
 def prompt_sections(prompt: str) -> list[tuple[str, str]]:
     """Return the sections of a prompt with their titles, the first of which is the preamble."""
-    heads = [*_SECTION.finditer(prompt)]
-    starts = [0, *(head.start() for head in heads), len(prompt)]
-    titles = ["Preamble", *(head[1] for head in heads)]
-    texts = (prompt[start:end] for start, end in pairwise(starts))
-    return list(zip(titles, texts, strict=True))
+    return cut_sections(prompt, _SECTION)

@@ -13,7 +13,7 @@ from typing import Any
 from pytest_reflex.drivers.common import drive as limits
 from pytest_reflex.drivers.common.control import Control
 from pytest_reflex.drivers.common.drive import drive
-from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits
+from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits, utc_now
 from pytest_reflex.drivers.common.protection import modified_text
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import opening
@@ -25,7 +25,7 @@ from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.progress import refuse_other_gates, starts_from_json
 from pytest_reflex.drivers.iterate.state import beyond_limit, state_file
 from pytest_reflex.drivers.iterate.store import IterateStore
-from pytest_reflex.drivers.iterate.work import Work, utc_now
+from pytest_reflex.drivers.iterate.work import Work
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.model.plain import counted, one_line
 from pytest_reflex.model.run import lost_call_text

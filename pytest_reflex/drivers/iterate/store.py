@@ -104,11 +104,7 @@ class IterateStore:
             self._log.warning(unheard_feedback_text(number))
 
     def _forget(self, remove: Callable[[], None]) -> None:
-        """Remove requests that are done with; where that fails, it is told and stops nothing."""
-        try:
-            remove()
-        except (StateError, OSError) as error:
-            self._log.warning(f"{self._control.path} could not be changed ({error}): going on")
+        self._control.forget(remove, self._log.warning)
 
     def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""

@@ -21,17 +21,14 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_reflex.drivers.common.git_command import ELSEWHERE
+from pytest_reflex.drivers.common.git_command import ELSEWHERE, MOST_OUTPUT, run_git
 from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.integrity.patterns import NOT_ENTERED
 from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
 
 MOST_PATHS = 200_000
 _DEEPEST = 20
-_SECONDS = 120.0
-_MOST_BYTES = 64_000_000
 # A repository of another user is read like any other: nothing in it is run.
 _QUIETLY = (
     *("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.pager=cat"),
@@ -87,13 +84,8 @@ def _counts(path: bytes) -> bool:
 def _git(folder: Path, *words: str) -> bytes | None:
     """Return what git says; None where it refuses, or is not there. Raises CannotTellError."""
     try:
-        finished = run(
-            ["git", *_QUIETLY, *words],
-            cwd=folder,
-            env=git_environment() | {"GIT_OPTIONAL_LOCKS": "0"},
-            timeout=_SECONDS,
-            head=_MOST_BYTES,
-        )
+        environment = git_environment() | {"GIT_OPTIONAL_LOCKS": "0"}
+        finished = run_git(folder, (*_QUIETLY, *words), environment)
     except SpawnError:
         return None
     if finished.stopped or finished.stdout_truncated:
@@ -115,7 +107,7 @@ def ignore_file(folder: Path) -> bytes | None:
     path = os.path.join(os.fsencode(folder), told.rstrip(b"\n"))
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            return file.read(_MOST_BYTES)
+            return file.read(MOST_OUTPUT)
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
@@ -125,6 +117,11 @@ def ignore_file(folder: Path) -> bytes | None:
 def is_ignored(folder: Path, path: bytes) -> bool:
     """Return whether git ignores a path in a folder, by what it is told outside of it."""
     return _git(folder, "check-ignore", "--quiet", "--", os.fsdecode(path)) is not None
+
+
+def is_in(path: bytes, folders: Iterable[bytes]) -> bool:
+    """Return whether a path is one of some folders, or lies below one."""
+    return any(path == one or path.startswith(one + b"/") for one in folders)
 
 
 def walked(folder: bytes) -> Iterator[bytes]:
@@ -203,14 +200,11 @@ class Tree:
         for number, path in enumerate(paths):
             if number >= self._most_paths:
                 raise CannotTellError("there are too many files")
-            if path in found or self._is_excluded(path) or not self._is_below(path, folders):
+            if path in found or is_in(path, self._exclude) or not self._is_below(path, folders):
                 continue
             if entry := self._entry(path):
                 found[path] = entry
         return found
-
-    def _is_excluded(self, path: bytes) -> bool:
-        return any(path == one or path.startswith(one + b"/") for one in self._exclude)
 
     def _is_below(self, path: bytes, folders: dict[bytes, bool]) -> bool:
         """Return whether no part of the way to a path is a link: it would lead elsewhere."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,6 @@ from pytest_reflex.drivers.iterate.commits import Commits
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.model import Bounds, Procedure
 from pytest_reflex.model.steps import Askable
-
-
-def utc_now() -> str:
-    """Return the time as the state file has it."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

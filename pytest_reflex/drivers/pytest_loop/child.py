@@ -22,8 +22,8 @@ from typing import Any
 from pytest_reflex.agents.stream import LineReader
 from pytest_reflex.drivers.pytest_loop.observer import KNOWN, READ, SESSION, VOTES
 from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.errors import read_or_raise
 from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, configured_options
+from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.child import FollowedFile
@@ -32,6 +32,7 @@ from pytest_reflex.process.guard import private_caches, temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.session.fork import hand_on
 from pytest_reflex.session.options import INSIDE
+from pytest_reflex.storage.files import read_object
 
 _OBSERVER = "pytest_reflex.drivers.pytest_loop.observer"
 _KEPT = 1_000_000
@@ -163,8 +164,8 @@ def _environment(folder: Path) -> dict[str, str]:
 
 def _session(finished: Finished, folder: Path, seconds: float) -> Session:
     output = (finished.stdout + finished.stderr).decode("utf-8", "replace")
-    found = _read(folder / SESSION)
-    files = [_read(path) for path in folder.glob(READ.format("*"))]
+    found = read_object(folder / SESSION)
+    files = [read_object(path) for path in folder.glob(READ.format("*"))]
 
     def every(key: str) -> frozenset[str]:
         return frozenset(path for one in files for path in one.get(key, ()))
@@ -203,14 +204,6 @@ def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> 
         4: "pytest could not be used as it was called",
         5: "no test was collected",
     }.get(finished.returncode or 0, "")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(read_or_raise(path, lambda: path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 _MOST_NAMED = 3
@@ -265,6 +258,4 @@ def _inside(path: str, root: Path) -> str:
 
 
 def _named(found: Iterable[str]) -> str:
-    lines = list(dict.fromkeys(found))
-    more = f"; and {len(lines) - _MOST_NAMED} more" if len(lines) > _MOST_NAMED else ""
-    return "; ".join(lines[:_MOST_NAMED]) + more
+    return list_first(dict.fromkeys(found), _MOST_NAMED, "; ")

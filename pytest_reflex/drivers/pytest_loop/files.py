@@ -26,7 +26,7 @@ from pytest_reflex.drivers.pytest_loop.territory import Territory, clear, clear_
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import ArtifactError, StateError
-from pytest_reflex.storage.delta import make_delta
+from pytest_reflex.storage.delta import make_delta, split_lines
 
 TITLE = "# Changes since the start of the run"
 CONTEXT = 3
@@ -62,10 +62,10 @@ def _section(path: str, old: str | None, new: str | None) -> str:
 
 def _tagged(old: str, new: str) -> list[Tagged]:
     """Return every line of both texts with ` `, `-` or `+` before it."""
-    lines, at, found = _lines(old), 0, list[Tagged]()
+    lines, at, found = split_lines(old), 0, list[Tagged]()
     for kind, what in make_delta(old, new):
         if kind == "+":
-            found += [("+", line) for line in _lines(what)]
+            found += [("+", line) for line in split_lines(what)]
             continue
         found += [(" " if kind == "=" else "-", line) for line in lines[at : at + what]]
         at += what
@@ -128,7 +128,7 @@ def _apply_section(lines: Sequence[str], at: int, files: dict[str, str]) -> int:
     try:
         fence = lines[at + 2].removesuffix("diff")
         gone = lines[at + 4] == f"+++ {_NOTHING}"
-        old, at = _lines(files.get(path, "")), at + 5
+        old, at = split_lines(files.get(path, "")), at + 5
         new: list[str] = []
         taken = 0
         while lines[at] != fence:
@@ -184,12 +184,6 @@ def counts(start: Files, now: Files) -> list[tuple[str, int, int]]:
             tags = [tag for tag, _ in _tagged(old or "", new or "")]
             found.append((path, tags.count("+"), tags.count("-")))
     return found
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 TREE = "tree"

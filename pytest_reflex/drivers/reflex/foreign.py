@@ -20,7 +20,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     HISTORY,
     RUN,
     SCHEMA_VERSION,
-    read_object,
 )
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.model.enums import Level, Step
@@ -29,6 +28,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import EMPTY_SHA256, Limits
 from pytest_reflex.model.stop import BY_EVALUATION, RunStatus
+from pytest_reflex.storage.files import read_object
 
 Record = Mapping[str, Any]
 

@@ -214,7 +214,6 @@ def _key(title: str) -> str:
 
 
 OFF, REPORT, STRICT = "off", "report", "strict"
-GUARDS = (OFF, REPORT, STRICT)
 NO_PARTS = "its parts have no distinct names"
 
 

@@ -16,7 +16,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     HISTORY,
     RUN,
     is_of_session,
-    read_object,
     read_pointer,
     refuse_newer,
     that_seem_to_run,
@@ -25,7 +24,7 @@ from pytest_reflex.errors import ReflexError, UsageError, did_you_mean, read_or_
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.run_lines import extend_command
-from pytest_reflex.storage.files import names_in, read_if_regular
+from pytest_reflex.storage.files import names_in, read_if_regular, read_object
 from pytest_reflex.storage.folders import is_alias, run_folder
 from pytest_reflex.storage.journal import damaged, read_journal, recovered
 from pytest_reflex.storage.lock import is_locked

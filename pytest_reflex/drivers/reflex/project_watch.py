@@ -26,7 +26,7 @@ from pytest_reflex.integrity.project import STATE, ProjectTree, pack, printable,
 from pytest_reflex.integrity.tool_inputs import files_above
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import list_first, visible
 from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.storage.user_state import nothing_planted
@@ -272,16 +272,13 @@ class ProjectWatch:
 
 def named(changes: Iterable[Change]) -> str:
     """Return some changes in one line: path and what became of it."""
-    found = [visible(str(change)) for change in changes]
-    more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-    return "; ".join(found[:_MOST_NAMED]) + more
+    return list_first((visible(str(change)) for change in changes), _MOST_NAMED, "; ")
 
 
 def unread_text(paths: Sequence[str]) -> str:
     """Return that files are too large to be read, so that only their time and size are known."""
-    shown = ", ".join(visible(printable(path)) for path in paths[:_MOST_NAMED])
-    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
-    return f"Too large to compare by content, compared by time and size: {shown}{more}"
+    shown = list_first((visible(printable(path)) for path in paths), _MOST_NAMED)
+    return f"Too large to compare by content, compared by time and size: {shown}"
 
 
 class Calls:

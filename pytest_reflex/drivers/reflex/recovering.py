@@ -18,7 +18,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     CALLS,
     HISTORY,
     RUN,
-    read_object,
     refuse_newer,
     tells_of,
 )
@@ -30,7 +29,7 @@ from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import RunState, Spend, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.storage.atomic import keep_aside
-from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.files import read_if_regular, read_object
 
 
 def keep_partial(place: Path, text: str, beside: str) -> tuple[str, str]:

@@ -186,19 +186,40 @@ def reopen(
     try:
         refuse_session(files.state, extend_command(files.state, of_session=True))
         event = files.commit(extension(files.state, more, confirmed_by))
-        setup = files.state.setup
-        watch = watch_again(files, project)
-        more_events = accepted(files, watch) if accept_changes else ()
-        yield ReflexLoop(
-            files=files,
-            opening=(event, *more_events),
-            hooks=hooks,
+        yield continue_loop(
+            files,
+            (event,),
             project=project,
-            watch=watch,
-            free=free_steps(agents or {}, setup.get("plugins", ())),
+            hooks=hooks,
             agents=agents or {},
-            sequential=setup.get("sequential", False),
-            allow_agent_commands=setup.get("allow_agent_commands", False),
+            accept_changes=accept_changes,
         )
     finally:
         files.close()
+
+
+def continue_loop(
+    files: RunFiles,
+    opening: tuple[Event, ...],
+    *,
+    project: Path,
+    hooks: Any,
+    agents: Mapping[Step, str],
+    accept_changes: bool,
+    leftovers: int = 0,
+) -> ReflexLoop:
+    """Return a run that goes on as it was set up; that the project is accepted is durable then."""
+    setup = files.state.setup
+    watch = watch_again(files, project)
+    return ReflexLoop(
+        files=files,
+        opening=(*opening, *(accepted(files, watch) if accept_changes else ())),
+        leftovers=leftovers,
+        hooks=hooks,
+        project=project,
+        watch=watch,
+        free=free_steps(agents, setup.get("plugins", ())),
+        agents=agents,
+        sequential=setup.get("sequential", False),
+        allow_agent_commands=setup.get("allow_agent_commands", False),
+    )

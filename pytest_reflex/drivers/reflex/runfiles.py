@@ -17,6 +17,7 @@ from threading import RLock
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests
+from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
 from pytest_reflex.drivers.reflex import recovering
 from pytest_reflex.drivers.reflex.fold import apply
@@ -37,7 +38,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     change_pointer,
     dump,
     follow,
-    read_object,
     read_pointer,
     run_json,
 )
@@ -55,7 +55,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.storage.atomic import remove_strays, replace_file
-from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.files import read_if_regular, read_object
 from pytest_reflex.storage.folders import create_run_folder
 from pytest_reflex.storage.journal import Journal
 from pytest_reflex.storage.lock import folder_lock
@@ -149,7 +149,7 @@ class RunFiles(RecordedRun):
     def adopt(self, more: Mapping[str, Any], *, allow_commands: bool = False) -> Event:
         """Make durable that a run of another program goes on here, with `more` to say of it."""
         first = adoption(self.folder, self._journal.records, allow_commands=allow_commands)
-        now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        now = utc_now()
         adopted = replace(first, ts=now, payload={**first.payload, **more})
         self._journal.append(adopted.to_json())
         self._events[0], self._state = adopted, apply(None, adopted)

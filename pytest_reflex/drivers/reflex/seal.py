@@ -41,6 +41,7 @@ from pytest_reflex.integrity.project import is_left_out
 from pytest_reflex.integrity.tool_inputs import pytest_files, up_to
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
+from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck
 
@@ -136,9 +137,7 @@ class Watch:
 
 def told(changes: Iterable[str]) -> str:
     """Return some changes in one line."""
-    found = list(changes)
-    more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    return "; ".join(found[:_TOLD]) + more
+    return list_first(changes, _TOLD, "; ")
 
 
 FREE_AGENTS = ("offline", "replay")

@@ -30,14 +30,12 @@ from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Sc
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
     Holding,
-    accepted,
     free_steps,
     holding_of,
     holds_rules,
     manifest_of,
     rule_files,
     seal_of,
-    watch_again,
 )
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION, refuse_session
 from pytest_reflex.drivers.reflex.steps import Done
@@ -305,6 +303,8 @@ def take_up(
     it is now. A run that another program began goes on by `settings` (those of the project if not
     given), and alone may be allowed to run commands of agents: others have that from their start.
     """
+    from pytest_reflex.drivers.reflex.reopening import adopt, continue_loop
+
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
@@ -317,8 +317,6 @@ def take_up(
             )
         opening: tuple[Event, ...] = ()
         if files.is_foreign:
-            from pytest_reflex.drivers.reflex.reopening import adopt
-
             adopted = adopt(
                 files,
                 project=project,
@@ -327,21 +325,16 @@ def take_up(
                 allow_commands=allow_agent_commands,
             )
             opening = (adopted,)
-        setup = files.state.setup
         # We hold the lock: whoever works in this run's name works for nobody.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
-        watch = watch_again(files, project)
-        yield ReflexLoop(
-            files=files,
-            opening=(*opening, *(accepted(files, watch) if accept_changes else ())),
-            leftovers=leftovers,
-            hooks=hooks,
+        yield continue_loop(
+            files,
+            opening,
             project=project,
-            watch=watch,
-            free=free_steps(agents or {}, setup.get("plugins", ())),
+            hooks=hooks,
             agents=agents or {},
-            sequential=setup.get("sequential", False),
-            allow_agent_commands=setup.get("allow_agent_commands", False),
+            accept_changes=accept_changes,
+            leftovers=leftovers,
         )
     finally:
         files.close()

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
-from pytest_reflex.errors import StateError, UnreadableError, UsageError
+from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.rules import floored
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.atomic import remove_file, replace_file
-from pytest_reflex.storage.files import read_if_regular
+from pytest_reflex.storage.files import read_object
 from pytest_reflex.storage.lock import folder_lock, is_locked
 
 KIND = "kind"
@@ -97,8 +97,6 @@ def current_json(state: RunState) -> dict[str, Any]:
 
 HISTORY, RUN, ARTIFACT, CURRENT = "history.jsonl", "run.json", "artifact.md", "current.json"
 
-_MOST_BYTES = 500_000_000
-
 
 def dump(document: dict[str, Any]) -> bytes:
     """Return a document as one line; raises ValueError for what JSON does not have."""
@@ -107,20 +105,6 @@ def dump(document: dict[str, Any]) -> bytes:
         return text.encode() + b"\n"
     except UnicodeEncodeError:  # half of a surrogate pair (a path that is not UTF-8) has an escape
         return json.dumps(document, allow_nan=False).encode() + b"\n"
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Return a JSON object, or an empty one where there is no regular file that holds one.
-
-    Raises UnreadableError.
-    """
-    try:
-        found = json.loads(read_if_regular(path, _MOST_BYTES) or b"{}")
-    except UnreadableError:  # it may hold one
-        raise
-    except (OSError, ValueError, RecursionError, StateError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def tells_of(written: Mapping[str, Any], run_id: str) -> bool:

@@ -29,7 +29,6 @@ from pytest_reflex.drivers.reflex.statefile import (
     RUN,
     Pointer,
     change_pointer,
-    read_object,
     read_pointer,
 )
 from pytest_reflex.errors import ReflexError, StateError, UsageError
@@ -37,6 +36,7 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.reports.lines import Line
+from pytest_reflex.storage.files import read_object
 from pytest_reflex.storage.journal import read_journal
 from pytest_reflex.storage.lock import is_locked
 

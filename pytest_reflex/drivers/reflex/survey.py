@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,9 +172,6 @@ def takes_feedback(found: Found) -> bool:
 def is_idle(found: Found) -> bool:
     """Return whether nobody drives it: it may be removed."""
     return found.run is None or not found.run.alive
-
-
-Wanted = Callable[[Found], bool]
 
 
 def remove(root: Path, found: Iterable[Found]) -> dict[str, ReflexError]:

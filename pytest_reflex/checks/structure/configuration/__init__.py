@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.options import POSITIVE, REQUIRED, Kind, one_of, word_of
+from pytest_reflex.checks.options import POSITIVE, Kind, aspect_of, word_of
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.configuration.deployment import permissions, portability
 from pytest_reflex.checks.structure.configuration.documentation import comments, defaults, variables
@@ -89,9 +89,7 @@ KIND = StructureKind(
     key="configuration",
     make=_make,
     forbids=lambda params: True,
-    value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
-        "the aspect that is looked at", REQUIRED
-    ),
+    value=aspect_of(ASPECTS),
     beside={
         "kind": word_of((AUTO, *KINDS)).means(
             "what the file is for; `plain` where no more is known than its format", f"`{AUTO}`"

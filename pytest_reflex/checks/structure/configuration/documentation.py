@@ -15,6 +15,7 @@ from pytest_reflex.checks.structure.configuration.file import (
     Wishes,
 )
 from pytest_reflex.checks.structure.data.source import finding_at
+from pytest_reflex.model.plain import counted
 from pytest_reflex.text.lines import bare
 
 SMALL = 5
@@ -50,7 +51,7 @@ def comments(config: ConfigFile, wishes: Wishes) -> Report:
     settings = sum(line[0] not in marks for line in lines)
     found = sum(map(explains, comment_texts(config))) + _names(config)
     wanted = 0 if settings <= SMALL else max(settings // wishes.lines_per_comment, 1)
-    told = f"{found} comment{'' if found == 1 else 's'} of at least three words"
+    told = f"{counted(found, 'comment')} of at least three words"
     if found >= wanted:
         return Report((), f"{told} for {settings} lines")
     message = f"{told}, {wanted} are wanted for {settings} lines of settings"

@@ -17,9 +17,8 @@ from typing import Any
 from pytest_reflex.checks.finding import Finding, Report, lacking
 from pytest_reflex.checks.structure.configuration.file import ConfigFile, Format
 from pytest_reflex.checks.structure.configuration.meanings import KINDS, meaning_of
-from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.text.data import Data, read_data
+from pytest_reflex.text.data import Data, read_data, refuse_large
 from pytest_reflex.text.lines import DataSyntaxError, bare
 from pytest_reflex.text.places import has_comments, plain_json, without_comments
 from pytest_reflex.text.yaml_data import Marks
@@ -210,13 +209,7 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
     """
     name = PurePath(artifact.name).name
     text = artifact.text
-    if len(text) > MAX_CHARACTERS:
-        raise ArtifactError(
-            f"too large to read as configuration: {len(text):,} characters, "
-            f"the limit is {MAX_CHARACTERS:,}",
-            hint="split it, or use an executable check",
-            reading=_CONFIGURATION,
-        )
+    refuse_large(text, _CONFIGURATION, MAX_CHARACTERS)
     named = _FILLED_IN.sub("", name) or name
     if unsupported := _unsupported(named, text):
         return _unknown(f"{name} is {unsupported}, which is not read: {_KNOWN}")

@@ -7,22 +7,24 @@ seconds, or at `close`.
 
 from __future__ import annotations
 
-import atexit
 import json
-import os
 import sys
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from pytest_reflex.checks.structure.data import schema_child
 from pytest_reflex.errors import ArtifactError
-from pytest_reflex.process.environment import inherited
-from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
+from pytest_reflex.process.worker import (
+    STARTING,
+    DiedError,
+    KeptWorker,
+    LateError,
+    Worker,
+    serving,
+)
 
 SECONDS = 10.0
 MOST_FAULTS = 100
-_STARTING = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,8 @@ class Fault:
     pattern: str = ""
 
 
-class SchemaProcess:
+class SchemaProcess(KeptWorker):
     """A killable child that validates; started on the first question and after each loss."""
-
-    def __init__(self) -> None:
-        self._worker: Worker | None = None
-        self._lock = Lock()
 
     def faults(self, schema: str, value: str, seconds: float = SECONDS) -> list[Fault]:
         """Return what is wrong with a value, both as JSON text; at most `MOST_FAULTS`.
@@ -68,37 +66,16 @@ class SchemaProcess:
         head = f'{{"schema": {schema}, "limit": {MOST_FAULTS}}}\n'
         return worker.ask((head + value).encode("utf-8", "backslashreplace"), seconds)
 
-    def close(self) -> None:
-        """End the child, if there is one."""
-        with self._lock:
-            if self._worker is not None:
-                self._worker.close()
-            self._worker = None
-
-    def forget(self) -> None:
-        """Let go of the child of the process that this one was forked from."""
-        self._lock = Lock()
-        if self._worker is not None:
-            self._worker.close()
-        self._worker = None
-
     def _ready(self) -> Worker:
         if self._worker is not None and self._worker.usable:
             try:
-                self._worker.ask(b"", _STARTING)
+                self._worker.ask(b"", STARTING)
                 return self._worker
             except DiedError:  # it went idle at this very moment
                 self._worker = None
-        if self._worker is not None:
-            self._worker.close()
-        argv = serving(schema_child.__file__, json.dumps(sys.path))
-        self._worker = Worker(argv, env=inherited())
-        # Starting up is not the schema's fault.
-        self._worker.ask(b"", _STARTING)
-        return self._worker
+        self._drop()
+        return self._start(serving(schema_child.__file__, json.dumps(sys.path)))
 
 
 SCHEMAS = SchemaProcess()
-atexit.register(SCHEMAS.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=SCHEMAS.forget)
+SCHEMAS.close_at_exit()

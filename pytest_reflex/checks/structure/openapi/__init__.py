@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import REQUIRED, one_of
+from pytest_reflex.checks.options import aspect_of
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.data.source import blocks_in, data_in, finding_at, whole_text
 from pytest_reflex.checks.structure.markdown import model
@@ -25,10 +25,9 @@ from pytest_reflex.checks.structure.openapi.operations import (
     schemas,
 )
 from pytest_reflex.checks.structure.openapi.validity import valid
-from pytest_reflex.errors import ArtifactError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
-from pytest_reflex.text.data import MAX_CHARACTERS
+from pytest_reflex.text.data import refuse_large
 
 ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     "valid": ("what makes the document invalid by its version: 3.0, 3.1 or 3.2", valid),
@@ -114,13 +113,7 @@ def openapi_in(artifact: Artifact) -> list[ApiDocument] | Report:
     They are the whole text, or else the fenced yaml and json blocks that hold the key `openapi`.
     """
     text = artifact.text
-    if len(text) > MAX_CHARACTERS:
-        raise ArtifactError(
-            f"too large to read as OpenAPI: {len(text):,} characters, "
-            f"the limit is {MAX_CHARACTERS:,}",
-            hint="split it, or use an executable check",
-            reading=OPENAPI,
-        )
+    refuse_large(text, OPENAPI)
     if not _SAYS_OPENAPI.search(text):
         return Report(
             [Finding("there is no OpenAPI document: no file or fenced block says `openapi`")],
@@ -154,7 +147,5 @@ def _may_hold_it(block: model.Block) -> bool:
 KIND = StructureKind(
     key="openapi",
     make=_make,
-    value=one_of({name: words for name, (words, _) in ASPECTS.items()}).means(
-        "the aspect that is looked at", REQUIRED
-    ),
+    value=aspect_of(ASPECTS),
 )
