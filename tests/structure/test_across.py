@@ -182,7 +182,7 @@ BAD: list[tuple[dict[str, Any], Files, str, tuple[str, int]]] = [
     (
         {"search": "x", "min_count": 3},
         {"a.md": "x\n", "b.md": "x\n"},
-        "found 2 times, first at line 1; at least 3",
+        "pattern found 2 times, first at line 1; at least 3 are wanted",
         ("a.md", 1),
     ),
 ]
@@ -195,6 +195,8 @@ def test_fault_of_the_whole_lies_in_a_file_and_line(
     result = together(params, files)
     assert result.outcome is Outcome.FAIL
     assert message in result.message
+    if "search" in params:
+        assert result.pattern == params["search"]
     if any(place):
         assert result.location is not None
         assert (result.location.path, result.location.line) == (f"d/{place[0]}", place[1])
