@@ -1,4 +1,4 @@
-"""Checks that are not run here: those that need a whole pytest session, and commands that nobody
+"""Checks that are not run here: those that need a whole pytest session, and commands that no one
 approved.
 
 The loop puts it in place of the command, so that the rule is reported as not measured, with
@@ -64,7 +64,7 @@ class SessionCheck:
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         result = CheckResult(
-            outcome=Outcome.NOT_MEASURED, message="only pytest --reflex-loop judges it"
+            outcome=Outcome.NOT_MEASURED, message="only pytest --reflex-loop runs it"
         )
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:

@@ -111,7 +111,7 @@ def test(
     """Judge the samples of the rules of NAME|FILE, or of each RULE that is named.
 
     A good sample that passes is validated, a bad one that fails is reported. Noisy is a good
-    sample that fails, missing a bad one that passes, unclear one that could not be judged, not
+    sample that fails, missing a bad one that passes, unclear one that could not be evaluated, not
     applicable one for which `when` of the rule does not hold. Rules that an agent judges are not
     asked about, unless --judge names it.
 

@@ -67,10 +67,10 @@ KINDS = {
         "the aspect that is looked at", REQUIRED
     ),
     "language": _WORDS.means(
-        "the language of the artifact; of any other than `python`, `command` judges", "`python`"
+        "the language of the artifact; any other than `python` needs `command`", "`python`"
     ),
     "command": _WORDS.means(
-        "a text for a shell that judges in our place, as in an executable check", "ours"
+        "a shell command that checks in place of our tools, as in an executable check", "ours"
     ),
     "timeout": SECONDS.means("seconds for a tool or the command", f"{TIMEOUT:g}"),
     "names": _NAMES.means("with `functions`: names that have to be defined", "none"),
@@ -210,7 +210,7 @@ def _not_ours(artifact: Artifact, language: str, aspect: str, variable: str) -> 
         return result_of(Report([Finding(message)], reading="Python"), artifact)
     named = f"the variable {variable}" if variable else "the key command"
     kind = language if language != "python" else "no Python"
-    message = f"{artifact.name} is {kind}: name a command that judges it ({aspect}) with {named}"
+    message = f"{artifact.name} is {kind}: name a command that checks it ({aspect}) with {named}"
     return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
 
 

@@ -23,7 +23,7 @@ OPEN = ("json", "jsonl")
 """Forms whose fields a rule names."""
 
 TELLING = ("junit", "tap", "eslint-json")
-"""Forms that tell whether anything was run or looked at."""
+"""Forms that show whether anything was run or looked at."""
 
 _NOT_THAT_LIST = "no report: anything but that list"
 FORMS = {

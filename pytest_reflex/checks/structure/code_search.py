@@ -153,8 +153,8 @@ def _matches(
 def _broken(root: SgNode) -> int | None:
     """Return the line, from 0, at which a tree is not that of the text; None where there is none.
 
-    A parser that goes on after a fault leaves out what does not fit, or puts in what is missing: a
-    token without a character.
+    A parser that goes on after a problem leaves out what does not fit, or puts in what is missing:
+    a token without a character.
     """
     error = root.find(kind="ERROR")
     put_in = (node for node in root.find_all(regex="^$") if _is_put_in(node))

@@ -214,7 +214,7 @@ def begin(
 
 
 def _new_run(project: Path) -> str:
-    """Make the folder of a new run, which nobody else has made."""
+    """Make the folder of a new run, which no other process has made."""
     runs = project / RUNS
     refuse_links(project, runs)
     try:
@@ -321,7 +321,7 @@ def _refuse_other_tree(record: Record, root: Node) -> None:
 
 
 def abandon(project: Path, run_id: str) -> None:
-    """Have a run that is not finished stand as one that nobody goes on with.
+    """Have a run that is not finished stand as one that is given up.
 
     Raises LockedError where a process drives it.
     """

@@ -27,7 +27,7 @@ class IterateStore:
     """The state while this process owns it. `modified` gives the files of gates that changed.
 
     A run that is `fresh` hears nothing that people said of an earlier one. `ending` reports what is
-    to be told before the last line.
+    to be reported before the last line.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class IterateStore:
             self._log.warning(unheard_feedback_text(number))
 
     def _forget(self, remove: Callable[[], None]) -> None:
-        """Remove requests that are done with; where that fails, it is told and stops nothing."""
+        """Remove requests that are done with; a failure is reported and stops nothing."""
         try:
             remove()
         except (StateError, OSError) as error:

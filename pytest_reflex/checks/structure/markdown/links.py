@@ -108,7 +108,7 @@ _NUMBER = re.compile(r"-(\d+)$")
 _OF_DOCS = frozenset(("docs", "doc", "documentation", "website"))
 _NEAR = 4  # folders above a page
 _MARK = re.compile(r"(?<![\]!])\[\]\(#([^()\s]*)\)")
-"""[](#name): nobody can click it, so it is a mark for a tool."""
+"""[](#name): it cannot be clicked, so it is a mark for a tool."""
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"))
 _LETTERS_OF_SIGNS = re.compile(
