@@ -136,7 +136,7 @@ def test(
             return status
         give(samples_text(tried))
         if strict and lacking:
-            give(f"strict: a good or a bad sample is wanting: {_listed([o.rule for o in lacking])}")
+            give(f"strict: a good or a bad sample is missing: {_listed([o.rule for o in lacking])}")
         if unasked:
             told = MEANING[Verdict.NOT_ASKED]
             give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")

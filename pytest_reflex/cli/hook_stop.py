@@ -47,7 +47,7 @@ def stop_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--criteria",
             default="",
             metavar="NAME|FILE",
-            help="Stand on criteria and an artifact, and on no goal.",
+            help="Use criteria and an artifact, not a goal.",
         ),
     ):
         command = option(command)

@@ -109,6 +109,9 @@ def test_a_condition_that_does_not_hold_says_what_was_found(case: tuple[Any, ...
     artifact, name, *conditions, told = case
     found = decide(artifact, *conditions, name=name)
     assert (found.outcome, told in found.message) == (Outcome.NOT_APPLICABLE, True), found.message
+    if "pattern" in told:
+        wire = conditions[-1].get("not", conditions[-1])
+        assert found.pattern == wire["search"]
 
 
 UNREAD = Artifact(

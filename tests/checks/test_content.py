@@ -320,7 +320,9 @@ def test_no_bytes_make_a_check_raise(data: bytes) -> None:
             id="crossed",
         ),
         pytest.param(
-            {"search": "x", "negate": True, "max_count": 2}, "negate does not go", id="both"
+            {"search": "x", "negate": True, "max_count": 2},
+            "negate cannot be combined with min_count and max_count",
+            id="both",
         ),
         pytest.param({"search": "x", "files": []}, r"files must be .* not \[\]", id="no globs"),
     ],

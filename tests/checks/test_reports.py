@@ -223,7 +223,7 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     ),
     ("tap", "ok 1\n", "has no plan"),
     ("tap", "1..3\nok 1\nok 2\n", "3 tests were planned, 2 are reported"),
-    ("tap", "1..2\nok 1\nok 3\n", "test 3 stands where test 2 should"),
+    ("tap", "1..2\nok 1\nok 3\n", "test 3 comes where test 2 is expected"),
     ("tap", "1..1\n1..1\nok\n", "two plans"),
     ("tap", "1..0 # SKIP all\n", "no test was run"),
     ("tap", "1..2\nok 1\nBail out! no disk\n", "the tests were given up: no disk"),

@@ -357,7 +357,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "negate with a count": (
         check("{type: content, search: x, negate: true, min_count: 2}"),
         (
-            "5:47: rule a.docs.title: negate does not go with min_count and max_count "
+            "5:47: rule a.docs.title: negate cannot be combined with min_count and max_count "
             "(negate means that it is not there at all)"
         ),
     ),

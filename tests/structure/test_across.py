@@ -239,7 +239,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "'across' is not a key of a check of type structure (json_schema)": {
         "json_schema": {"type": "map"}
     },
-    "each does not go with across: true": {**NUMBER, "each": True},
+    "each cannot be combined with across: true": {**NUMBER, "each": True},
     "with across: true it needs index": {"links": {}},
     "anchors is about each file": {"links": {"anchors": True, "index": "a.md"}},
     "names: it needs matches": {"names": {"unique": True}},
@@ -256,7 +256,10 @@ def test_what_has_no_meaning_across_files_is_refused(message: str, params: dict[
     [
         ("unique is about several files", {"names": {"matches": "a", "unique": True}}),
         ("index is about several files", {"links": {"index": "a.md"}}),
-        ("exists: false does not go with unique", {"path": "a", "exists": False, "unique": True}),
+        (
+            "exists: false cannot be combined with unique",
+            {"path": "a", "exists": False, "unique": True},
+        ),
     ],
 )
 def test_what_is_about_several_files_asks_for_across(message: str, params: dict[str, Any]) -> None:

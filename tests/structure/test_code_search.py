@@ -224,7 +224,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"pattern": "x"}, "code: it needs the key language"),
     ({"language": "pyhton", "pattern": "x"}, "language must be one of bash, c, "),
     ({"language": "python", "pattern": "x", "min_count": 0}, "min_count 0 holds always"),
-    ({"language": "python", "pattern": "x", "negate": True, "max_count": 1}, "negate does not go"),
+    (
+        {"language": "python", "pattern": "x", "negate": True, "max_count": 1},
+        "negate cannot be combined with min_count and max_count",
+    ),
     ({"language": "python", "pattern": "x", "min_count": 2, "max_count": 1}, "more than max_count"),
 ]
 

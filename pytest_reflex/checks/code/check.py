@@ -52,7 +52,7 @@ TIMEOUT = 300.0
 LINE_LENGTH = 100
 
 _NAMES = Kind(
-    "a list of names, perhaps empty",
+    "a list of names, which may be empty",
     lambda value: isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value),
     lambda text: [part.strip() for part in text.split(",") if part.strip()],
     schema={"type": "array", "items": TEXT.schema},

@@ -144,7 +144,7 @@ def read_tap(data: bytes) -> list[ToolFinding]:
         elif result := _RESULT.fullmatch(line.rstrip()):
             count += 1
             if result[2] and int(result[2]) != count:
-                raise UnreadableError(f"test {result[2]} stands where test {count} should")
+                raise UnreadableError(f"test {result[2]} comes where test {count} is expected")
             description = result[3] or ""
             if _DIRECTIVE.search(description):
                 continue

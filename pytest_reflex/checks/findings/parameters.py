@@ -141,7 +141,7 @@ KINDS = {
     ).means("how many may be there, in all or of a level", "0"),
     "install": TEXT.means("how to get the tool; shown where it is missing"),
     "fields": Kind(
-        "a mapping of message, and perhaps rule, level, file, line and column, to paths",
+        "a mapping of message, and optionally rule, level, file, line and column, to paths",
         is_fields,
         schema={
             "type": "object",

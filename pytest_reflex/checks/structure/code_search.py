@@ -58,7 +58,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     least, most = params.get("min_count"), params.get("max_count")
     if params.get("negate"):
         if least is not None or most is not None:
-            raise ParameterError("negate", "negate does not go with min_count and max_count")
+            raise ParameterError("negate", "negate cannot be combined with min_count and max_count")
         most = 0
     least = (1 if most is None else 0) if least is None else least
     if most is None and not least:

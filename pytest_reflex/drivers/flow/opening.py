@@ -316,7 +316,7 @@ def _refuse_other_tree(record: Record, root: Node) -> None:
     paths = {frame["path"] for frame in record.data["position"]["frames"]}
     if gone := sorted(paths - set(root.paths())):
         place = Place(FLOW_FILE)
-        message = f"the run stands in {', '.join(gone)}, which the flow no longer has"
+        message = f"the run is at {', '.join(gone)}, which the flow no longer has"
         raise FlowError(message, place=place, hint="put the node back, or begin a new run")
 
 

@@ -123,7 +123,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     asked = dict.fromkeys(PARTS, True) if params.get("links") else params
     least = params.get("min_count", 0)
     if "index" in params:
-        raise ParameterError("index", "index is about several files: say across: true beside it")
+        raise ParameterError("index", "index is about several files: add across: true")
     if not least and not any(asked.get(part) for part in PARTS):
         raise ValueError("it asks for nothing, so that it cannot fail")
 
