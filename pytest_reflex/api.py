@@ -42,7 +42,7 @@ def evaluate(
     `root` is the working directory of commands (default: the current one); with `outside`, links
     that lead out of a folder are followed.
     `judge` names an agent that judges what no program can (a preset, or one of the configuration);
-    without it nobody does, whatever the configuration says. `judge_cache` and `judge_when` of the
+    without it no agent does, whatever the configuration says. `judge_cache` and `judge_when` of the
     configuration count.
     Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
     """

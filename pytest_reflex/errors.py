@@ -2,7 +2,7 @@
 
 Tree::
 
-    ReflexError              the user's fault: one line, no traceback, `exit_code`
+    ReflexError              the user's error: one line, no traceback, `exit_code`
     ├── UsageError           a flag, a setting or a path is wrong             (4)
     ├── ProblemsError        several things are wrong; holds `problems`       (4)
     │   ├── CriteriaError    rules that cannot be used
@@ -21,7 +21,7 @@ Tree::
 
 Anything else that escapes is ours and shows a traceback.
 
-A fault of reading that may pass (an input/output error, too many open files, no memory) says
+A failed read that may pass (an input/output error, too many open files, no memory) says
 nothing of the file: what meets one reads once more, and then ends with 12, whatever the file is.
 """
 
@@ -119,7 +119,7 @@ class Problem:
 
 
 class ReflexError(Exception):
-    """A fault of the user's that one line explains.
+    """An error of the user's that one line explains.
 
     With `about`, a path or a name, the message begins with it; `why` is the message without it, for
     who names the thing in another way.
@@ -145,8 +145,8 @@ class ArtifactError(ReflexError):
     """The artifact is missing, unreadable, too large, or not text where text is needed.
 
     `reading` is what it should have been read as, such as "YAML": whoever has to read it so meets
-    the same fault. It is empty where the fault is that of one check alone. `file` is the name of
-    the file of a folder that it is about, where that is known.
+    the same problem. It is empty where the problem is that of one check alone. `file` is the name
+    of the file of a folder that it is about, where that is known.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class LimitError(ReflexError):
 
 
 class DeniedError(LimitError):
-    """A tool was not allowed to do its work: nobody pays it again before that is changed."""
+    """A tool was not allowed to do its work: it is not paid again before that is changed."""
 
 
 class PausedError(ReflexError):
@@ -253,12 +253,12 @@ TRY_AGAIN = "it was tried twice; nothing is lost: try again when the cause is go
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether a fault says nothing of the file: the same call may succeed the next time."""
+    """Return whether an error does not concern the file: the same call may succeed next time."""
     return isinstance(error, OSError) and error.errno in _TRANSIENT
 
 
 def read_twice(read: Callable[[], T]) -> T:
-    """Return what `read` does, called once more where it meets a transient fault."""
+    """Return what `read` does, called once more where it meets a transient error."""
     try:
         return read()
     except OSError as error:

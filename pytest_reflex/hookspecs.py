@@ -119,6 +119,6 @@ def pytest_reflex_record(event: Event) -> None:
 def pytest_reflex_count_tokens(text: str) -> int | None:
     """Count the tokens of a prompt as your model does. First result counts.
 
-    When: before each round of an iteration loop, whose prompt is held against ``token_budget``.
+    When: before each iteration of an iteration loop, whose prompt is held against ``token_budget``.
     Without a plugin it is a quarter of the characters, rounded up. What you raise ends the command.
     """

@@ -140,7 +140,7 @@ def _register(manager: HookManager, name: object, plugin: object) -> None:
 
 
 def _adding(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
-    """Return a function that adds a value under a name nobody has."""
+    """Return a function that adds a value under an unused name."""
 
     def register(name: str, value: Value) -> None:
         if name in found:
@@ -185,7 +185,7 @@ def employ(
     `chosen` are values of ``--agent``: NAME for every step, or STEP=NAME for one; `recorded` are
     the names by step with which a run began, instead of those of the settings. `replay` is a
     recording that answers all steps, before any plugin; `recorder` writes one. `judge` is the name
-    of the judge instead of that in the settings, empty for nobody. What never `runs` need not be
+    of the judge instead of that in the settings, empty for none. What never `runs` need not be
     installed.
     """
     employ_evaluator(host, settings)
@@ -235,7 +235,7 @@ def employ_judge(
 ) -> None:
     """Have an agent judge what no program can: `name`, by default that of the settings.
 
-    An empty name means nobody. Raises UsageError where the agent cannot judge.
+    An empty name means none. Raises UsageError where the agent cannot judge.
     """
     called = settings["judge"] if name is None else name
     host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
@@ -249,14 +249,14 @@ def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True
     agent = make_agent(name, settings, agent_kinds(host), runs=runs)
     if not isinstance(agent, Askable):
         raise UsageError(
-            f"agent {name!r} cannot judge: it answers the steps of a loop only",
+            f"agent {name!r} cannot be an LLM judge: it answers only the steps of a loop",
             hint="name an AI tool: a preset, or a table of `agents` with a command",
         )
     return AgentJudge(for_votes(agent))
 
 
 def judge_name(host: Host) -> str:
-    """Return who judges, an empty string for nobody."""
+    """Return who judges, an empty string for none."""
     return str(getattr(host.registry.judge, "name", ""))
 
 

@@ -25,4 +25,4 @@ else:
     text = text.replace('f"{price} EUR"', 'f"{price:.2f} EUR"')
 
 shop.write_text(text)
-sys.stdout.write("mended shop.py\n")
+sys.stdout.write("fixed shop.py\n")

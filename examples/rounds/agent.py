@@ -1,4 +1,4 @@
-"""A scripted agent: it fixes one thing in each round, and is always sure that all is done.
+"""A scripted agent: it fixes one thing in each iteration, and is always sure that all is done.
 
 It remembers nothing, as a fresh process of a real tool would not: what is done stands in the file.
 """

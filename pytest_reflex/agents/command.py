@@ -1,7 +1,7 @@
 """An AI tool as an agent: its command, the prompt in, the answer out, and what it had written when
 it was cut off.
 
-Promises: no shell; the prompt arrives byte for byte; a fault is a Reply with `error`, never an
+Promises: no shell; the prompt arrives byte for byte; an error is a Reply with `error`, never an
 exception; values of secret variables are kept nowhere. Limits: the tool may do what its own
 settings allow; what it writes beyond `MAX_ANSWER` is not taken.
 """

@@ -1,4 +1,4 @@
-"""A table `agents.NAME` of the configuration to an agent; every fault is one clear line."""
+"""A table `agents.NAME` of the configuration to an agent; every problem is one clear line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def agent_from_table(
     """Return the agent that a table describes; an empty table takes the preset of that name.
 
     `tables` are all agents of the configuration: `preset` may name one of them too. `timeout` is
-    that of an agent which says nothing, in seconds, and `timeout_of` where it is set. Raises
+    that of an agent without a time-out, in seconds, and `timeout_of` where it is set. Raises
     UsageError that names the key, what it has and what it needs.
     """
     for key in table:
@@ -136,7 +136,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 class _Reader:
-    """Reads one key after the other; a fault names the key."""
+    """Reads one key after the other; a problem names the key."""
 
     def __init__(self, name: str, table: Mapping[str, Any]) -> None:
         self._name, self._table = name, table

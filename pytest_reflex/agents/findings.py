@@ -1,7 +1,7 @@
 """Rules and the findings of an evaluation as parts of a prompt, folded and cut to a bound.
 
 A check is reported by its `expected`; a pattern stands beside that and nowhere else, since it says
-to nobody what is wanted. Everything is cut to a length: what was left out is reported.
+not what is wanted. Everything is cut to a length: what was left out is reported.
 
 Promises: pure; every rule that failed is named or counted, and so is every finding; what is
 returned is never longer than the budget, as JSON. A rule about which no judge was asked is left

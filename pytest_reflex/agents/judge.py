@@ -2,7 +2,7 @@
 contract.
 
 Nothing in it is an answer: an agent that gives the prompt back has said nothing. The number of the
-case depends on all that is told, so that no artifact and no rubric can hold it.
+case depends on all that is asked, so that no artifact and no rubric can hold it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TELLING = 3
 def read_judgement(text: str, case: str) -> tuple[Ruling, tuple[str, ...]]:
     """Return the verdict and its reasons, each in one line.
 
-    `case` is the number that the question told: an object without it is not an answer. Raises
+    `case` is the number in the question: an object without it is not an answer. Raises
     ContractError, also where text stands around the object, since it may take the verdict back, and
     where the verdict stands before the reasons: it then was not made of them.
     """
@@ -123,7 +123,7 @@ def ask_safely(agent: Askable, question: Question) -> Reply:
         return Reply(text="", agent=agent.name, error=f"the agent raised {told}")
     if not isinstance(reply, Reply):
         told = one_line(repr(reply), 60)
-        return Reply(text="", agent=agent.name, error=f"the agent returned {told}, no Reply")
+        return Reply(text="", agent=agent.name, error=f"the agent returned {told}, not a Reply")
     return reply
 
 
@@ -216,7 +216,7 @@ Hear = Callable[[Case, Question, Reply], object]
 
 
 def _nobody(case: Case, question: Question, reply: Reply) -> None:
-    """Nobody listens."""
+    """Ignore it."""
 
 
 def for_votes(agent: Askable) -> Askable:

@@ -56,19 +56,19 @@ def _plan(request: StepRequest) -> str:
     rows = evaluation.results if evaluation else ()
     failed = [row.rule.id for row in rows if row.unmet and not row.not_asked]
     if failed:
-        steps.append(f"Mend what the last evaluation found: {_listed(failed)}")
+        steps.append(f"Fix what the last evaluation found: {_listed(failed)}")
     groups = list(_groups(request.rules))
     room = MAX_STEPS - 1 - len(steps)
     if len(groups) > room:
         rest = [rule for _, rules in groups[room - 1 :] for rule in rules]
         groups = [*groups[: room - 1], ("everything else", rest)]
-    steps += [f"See to {name}: {_listed(rule.id for rule in rules)}" for name, rules in groups]
+    steps += [f"Work on {name}: {_listed(rule.id for rule in rules)}" for name, rules in groups]
     every = _listed(rule.id for rule in request.rules)
-    steps.append(f"Hold the result against every active rule of level {level}: {every}")
+    steps.append(f"Check the result against every active rule of level {level}: {every}")
     if len(steps) < 3:
         steps.insert(-1, f"Leave alone what already passes at level {level}")
     if len(steps) < 3:
-        steps.insert(0, "Read the task and the artifact as it stands")
+        steps.insert(0, "Read the task and the artifact")
     return json.dumps({"plan": steps}, ensure_ascii=False)
 
 
@@ -119,7 +119,7 @@ def _critique(request: StepRequest) -> str:
 
 
 def _urgency(row: RuleResult) -> tuple[Any, ...]:
-    """Fail before warn, heavy before light, and what can be mended before what cannot."""
+    """Fail before warn, heavy before light, and what can be fixed before what cannot."""
     mendable = any(fix.safe for fix in row.rule.fixes)
     return (row.rule.severity is not Severity.FAIL, -row.rule.weight, not mendable)
 

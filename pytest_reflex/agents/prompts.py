@@ -1,4 +1,4 @@
-"""What an agent is told at each step: the phase contracts of seed 001 as text, nothing random.
+"""The prompts of each step: the phase contracts of seed 001 as text, nothing random.
 
 The artifact stands between two lines that it cannot contain, because they are made of its hash,
 and is called data there; what came from an agent or a check is given as JSON for the same reason.

@@ -275,7 +275,7 @@ class Patience:
 def patiently(
     ask: Callable[[Question], Reply], question: Question, patience: Patience, pause: Pause
 ) -> Reply:
-    """Ask until there is no limit in the way, the patience is used up, or the run is ending.
+    """Ask until there is no limit in the way, the tries are used up, or the run is ending.
 
     `Reply.details["limited"]` of what `ask` returns says that the tool was refused, `retry_after`
     what it asks to wait. The answer has the tries before it in `details["refused"]`, each with its

@@ -222,7 +222,7 @@ class Recorder:
 
 
 def secret_values(agents: Iterable[Agent | Askable]) -> dict[str, str]:
-    """Return the values that tools are given and nobody may keep, with what stands for them."""
+    """Return the values that tools get and that must not be kept, with what stands for them."""
     found: dict[str, str] = {}
     for agent in agents:
         if isinstance(agent, CommandAgent):

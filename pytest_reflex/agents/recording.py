@@ -190,7 +190,7 @@ def key_of(request: StepRequest) -> Key:
 
 
 def iteration_of(environment: Mapping[str, str]) -> int:
-    """Return the iteration that the variables of an evaluation tell; 1 where they tell none."""
+    """Return the iteration that the variables of an evaluation give; 1 where they give none."""
     told = environment.get(ITERATION, "")
     return int(told) if told.isdecimal() else 1
 

@@ -158,7 +158,7 @@ class ReplayAgent:
         return comparable(hide(text, self.hidden), run_ids=ids, folders=self._folders)
 
     def unused(self) -> tuple[Call, ...]:
-        """Return the calls of steps after the first used one that nobody asked for."""
+        """Return the calls of steps after the first used one that the replay did not use."""
         first = min(self._used, default=1)
         steps = (call for call in self._calls if call.step != Step.EVALUATE)
         return tuple(c for c in steps if c.number >= first and c.number not in self._used)

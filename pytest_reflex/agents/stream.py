@@ -52,7 +52,7 @@ _LONGEST_LINE = 4_000_000  # bytes; a file that is written whole stands in one
 
 
 class EditWatch:
-    """Reads a stream line by line; `found` are the edits by path, None where it tells of none.
+    """Reads a stream line by line; `found` are the edits by path, None where it reports none.
 
     `beside` is given each part of the stream too.
     """
@@ -148,7 +148,7 @@ def denied_by(marks: tuple[Mark, ...], output: Output) -> str:
 
 
 def denied_text(name: str, what: str, *, may_edit: bool) -> str:
-    """Return what to tell of it: who, what, and which setting decides; empty for nothing."""
+    """Return the message about it: who, what, and which setting decides; empty for nothing."""
     if not what:
         return ""
     key = "edit_options" if may_edit else "answer_options"

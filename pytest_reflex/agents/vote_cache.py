@@ -63,7 +63,7 @@ class CachingJudge(JudgeAround):
 
 
 def identity_of(agent: object) -> str:
-    """Return a hash of how an agent is configured; empty where nobody can tell.
+    """Return a hash of how an agent is configured; empty where this is unknown.
 
     It depends on the command with the files that it names, the model, and the variables that the
     agent is given by name, but for secrets.

@@ -43,7 +43,7 @@ _STRICT = {"bash-strict": "bash -euo pipefail"}
 class Command:
     """What is run: `argv` as it goes to the system; `text` is how the rule wrote it.
 
-    `is_text` where a shell runs it, which tells the death of its commands as 128 + signal.
+    `is_text` where a shell runs it, which reports the death of its commands as 128 + signal.
     """
 
     argv: tuple[str, ...]
@@ -283,7 +283,7 @@ LEFT_TEXT = f"{LEFT_CHILDREN}: processes that it started were still running, and
 
 
 def remarks(finished: Finished) -> Iterator[str]:
-    """Yield what else is to be told of a command that ran."""
+    """Yield further notes about a command that ran."""
     if finished.left_children:
         yield LEFT_TEXT
     if finished.truncated:
@@ -317,7 +317,7 @@ def last_lines(finished: Finished) -> str:
 def last_said(finished: Finished) -> str:
     """Return the last line on stderr with something in it, short enough for a message.
 
-    Secrets are hidden before it is cut: a part of one could not be told from other text.
+    Secrets are hidden before it is cut: a part of one could not be distinguished from other text.
     """
     lines = reversed(text_of(finished.stderr[-_TAIL:]).split("\n"))
     line = next(filter(None, map(str.strip, lines)), "")

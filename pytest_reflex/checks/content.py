@@ -314,7 +314,7 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
     least, most = params.get("min_count"), params.get("max_count")
     if params.get("negate") is True and (least is not None or most is not None):
         yield Problem(
-            message="negate does not go with min_count and max_count",
+            message="negate cannot be combined with min_count and max_count",
             place=spec.place,
             path=("negate",),
             hint="negate means that it is not there at all",
@@ -323,10 +323,12 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
         message = f"min_count is {least}, more than max_count, which is {most}"
         yield Problem(message=message, place=spec.place, path=("min_count",))
     if params.get("block") == "front-matter" and "section" in params:
-        message = "section does not go with block: front-matter, which stands before all sections"
+        message = (
+            "section cannot be combined with block: front-matter, which comes before all sections"
+        )
         yield Problem(message=message, place=spec.place, path=("section",))
     if params.get("across") is True and params.get("each") is True:
-        message = "each does not go with across: true"
+        message = "each cannot be combined with across: true"
         yield Problem(message=message, place=spec.place, path=("each",))
     if least == 0 and most is None:
         message = "min_count 0 holds for every text, so that the check cannot fail"

@@ -20,7 +20,7 @@ LONGEST_MESSAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault in one line; `line` and `column` are 1-based, 0 where there is no place.
+    """One problem in one line; `line` and `column` are 1-based, 0 where there is no place.
 
     `pointer` is the JSON Pointer of a value in data. `file` is the one of a folder that it is in.
     `pattern` is the pattern that the message is about; it is no part of the message.
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a judge saw: faults, or none and a `summary` of what was looked at.
+    """What a judge saw: problems, or none and a `summary` of what was looked at.
 
     `unmeasured` says why nothing could be judged at all; the outcome is then not_measured.
     `reading` is what the artifact could not be read as ("YAML"), where the findings, or

@@ -33,7 +33,7 @@ SPECIAL_FILES = {
     stat.S_IFDIR: "a folder",
 }
 OF_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""Faults of this process, which say nothing of the file that it could not read."""
+"""Errors of this process, which do not concern the file that it could not read."""
 
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 

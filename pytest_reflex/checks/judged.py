@@ -1,9 +1,9 @@
 """Checks of type `judged`: an LLM judge votes by a rubric, within a budget, and is asked no
 question twice.
 
-Promises: nobody is asked unless a judge was configured; nothing but votes that pass leads to a
+Promises: no agent is asked unless a judge was configured; nothing but votes that pass leads to a
 pass; asking ends when no further vote can change the outcome.
-Limits: an agent may be wrong, or be talked round by what it reads; a program cannot.
+Limits: an agent may be wrong, or be persuaded by what it reads; a program cannot.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _ONE_CALL = {"calls": 1, "seconds": 0.0, "usd": 0, "tokens": 0}
 _NOTHING = {"calls": 0, "seconds": 0.0, "usd": 0, "tokens": 0}
 
 
-NOT_RECORDED = "this vote is not recorded, and no agent was asked for it"
+NOT_RECORDED = "this vote is not recorded, and no agent gave it"
 
 
 class Remembered(JudgeAround):
@@ -85,7 +85,7 @@ class Remembered(JudgeAround):
 
     A void vote without a price is not reported: no agent was asked for it. Votes may come from
     several threads, and so do reports. Without `asks` the judge is not asked: void votes that are
-    known stay void, and a vote that is not known is void. `asked` is told of the question before
+    known stay void, and a vote that is not known is void. `asked` gets the question before
     each call of an agent.
     """
 
@@ -139,7 +139,7 @@ class Remembered(JudgeAround):
 
 
 NAME = "judged"
-NOBODY = f"an agent has to judge it and none is configured: {NAMING}"
+NOBODY = f"it needs an LLM judge and none is configured: {NAMING}"
 NOT_ASKED = "not asked: rules already failed"
 LONGEST = 400_000
 """Characters of an artifact that a judge is given at most."""
@@ -158,7 +158,7 @@ KINDS = {
     "rubric": TEXT.means(
         "what speaks for a pass and what against it, for the judge", "the rule's own words"
     ),
-    "votes": _VOTES.means("how often the judge is asked at most, each time anew", "1"),
+    "votes": _VOTES.means("how often the LLM judge is asked at most, each time independently", "1"),
     "quorum": _VOTES.means("how many votes have to say pass", "more than half of `votes`"),
 }
 
@@ -193,7 +193,7 @@ def _in_words(params: Mapping[str, Any]) -> str:
     votes = plainly(params.get("votes", 1))
     wanted = f", of which {plainly(params['quorum'])} pass" if "quorum" in params else ""
     by = f" by the rubric: {plainly(params['rubric'])}" if "rubric" in params else ""
-    return f"an agent judges it, in at most {votes} votes{wanted}{by}"
+    return f"an LLM judge grades it, in at most {votes} votes{wanted}{by}"
 
 
 def _quorum_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Checks that are not run here: those that need a whole pytest session, and commands that nobody
+"""Checks that are not run here: those that need a whole pytest session, and commands that no one
 approved.
 
 A loop puts them in place of what is not run, so that the rule is reported as not measured, with
@@ -55,7 +55,7 @@ class SessionCheck(_NotRunCheck):
     stands_for = "tests and suites in a loop over a pytest session"
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        run = _not_measured("only pytest --reflex-loop judges it")
+        run = _not_measured("only pytest --reflex-loop runs it")
         return CompiledCheck(spec, run, describe=str)  # the rule says it all
 
 

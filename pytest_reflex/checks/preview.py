@@ -1,4 +1,4 @@
-"""What a check will run, told without running it: engine, command line, folder, time-outs."""
+"""What a check will run, shown without running it: engine, command line, folder, time-outs."""
 
 from __future__ import annotations
 

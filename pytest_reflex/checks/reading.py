@@ -183,7 +183,7 @@ def _why(error: OSError | ValueError) -> str:
 def _too_large(shown: str, size: int, limit: int) -> TooLargeError:
     return TooLargeError(
         f"{shown} is too large: {megabytes(size)}, the limit is {megabytes(limit)}",
-        hint="split it, or judge a part of it",
+        hint="split it, or check a part of it",
     )
 
 

@@ -26,7 +26,7 @@ Key = tuple[str, int]
 class Registry:
     """Kinds of checks by name; filled through `pytest_reflex_register_checks`.
 
-    `judge` is the agent that was configured to judge what no program can, None for nobody, and
+    `judge` is the agent that was configured to judge what no program can, None for none, and
     `judge_when` says when it is asked. `size_limit` is the largest artifact in bytes.
     """
 

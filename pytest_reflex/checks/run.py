@@ -1,4 +1,4 @@
-"""The core of every evaluation: read the artifact once, run the checks on it, tell what they say.
+"""The core of every evaluation: read the artifact once, run the checks on it, report what they say.
 
 Plain pytest, the command line and the loops all come here. Commands overlap in a bounded pool;
 checks that need no process run in line. An evaluation is sound only if the artifact and the
@@ -100,8 +100,8 @@ class Prepared:
     """A target with its artifact as it was read, and its checks in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
-    `paid` are the checks that ask it: they come last. If `waits`, nobody is asked where one of the
-    others blocks the gate; `outcomes` are what those came to, the last time that each was run.
+    `paid` are the checks that ask it: they come last. If `waits`, no agent is asked where one of
+    the others blocks the gate; `outcomes` are what those came to, the last time that each was run.
     `groups` keeps checks of one group apart, where there are any. `secrets` are those that were
     known at the start.
     """
@@ -128,7 +128,7 @@ class Prepared:
         return replace(self.context, rule=self.rules[rule_id], blocked=self._is_blocked())
 
     def _is_blocked(self) -> bool:
-        """Return whether nobody is to be asked: a free check keeps the gate from passing."""
+        """Return whether no agent is to be asked: a free check keeps the gate from passing."""
         return self.waits and any(
             outcome not in _HARMLESS and self.rules[rule_id].severity is Severity.FAIL
             for (rule_id, _), outcome in list(self.outcomes.items())
@@ -199,7 +199,7 @@ def prepare(
 
 
 def _judge(registry: Registry, target: Target) -> Judge | None:
-    """Return who judges, held to what the target may cost, and heard by who wants to."""
+    """Return the LLM judge, limited to what the target may cost, with its listeners."""
     judge = registry.judge
     if judge is not None and target.budget:
         judge = Purse(judge, target.budget)
@@ -312,4 +312,4 @@ def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key
 def unsound(prepared: Prepared) -> str:
     """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
     name = prepared.changed()
-    return f"{one_line(name)} changed while it was being judged" if name else ""
+    return f"{one_line(name)} changed during the evaluation" if name else ""

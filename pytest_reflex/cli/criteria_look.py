@@ -33,7 +33,7 @@ def named(command: Callable[..., Any]) -> Callable[..., Any]:
 def registry_here(judge: str | None = None) -> Registry:
     """Return the kinds of checks of this project, those of its plugins included.
 
-    Nobody judges but an agent that is named here.
+    Only an agent that is named here grades rules.
     """
     from pytest_reflex.host import employ_judge, open_host
     from pytest_reflex.model.judged import JudgeWhen

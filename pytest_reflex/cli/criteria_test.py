@@ -111,7 +111,7 @@ def test(
     """Judge the samples of the rules of NAME|FILE, or of each RULE that is named.
 
     A good sample that passes is validated, a bad one that fails is reported. Noisy is a good
-    sample that fails, missing a bad one that passes, unclear one that could not be judged, not
+    sample that fails, missing a bad one that passes, unclear one that could not be evaluated, not
     applicable one for which `when` of the rule does not hold. Rules that an agent judges are not
     asked about, unless --judge names it.
 
@@ -136,7 +136,7 @@ def test(
             return status
         give(samples_text(tried))
         if strict and lacking:
-            give(f"strict: a good or a bad sample is wanting: {_listed([o.rule for o in lacking])}")
+            give(f"strict: a good or a bad sample is missing: {_listed([o.rule for o in lacking])}")
         if unasked:
             told = MEANING[Verdict.NOT_ASKED]
             give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")

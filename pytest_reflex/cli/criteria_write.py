@@ -50,8 +50,8 @@ def fix(
 ) -> int:
     """Fix ARTIFACT (a file) in place by the safe fixes of the rules that fail.
 
-    It is judged again after each round, until no fix changes anything: a second run has nothing to
-    do. A fix that does not help, makes another rule block, or lowers the score is left out.
+    It is evaluated again after each pass, until no fix changes anything: a second run has nothing
+    to do. A fix that does not help, makes another rule block, or lowers the score is left out.
     Whatever no fix touches stays byte for byte. Where ARTIFACT or the criteria are changed
     meanwhile, nothing is written.
 

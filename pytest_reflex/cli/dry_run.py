@@ -1,4 +1,4 @@
-"""``--dry-run``: what a loop would be given and do, told without doing or writing anything."""
+"""``--dry-run``: what a loop would get and do, shown without doing or writing anything."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_reflex.settings import Settings
 
 
-@click.command(short_help="Judge artifacts against criteria and print the verdict.")
+@click.command(short_help="Check artifacts against criteria and print the verdict.")
 @click.argument("artifacts", nargs=-1, type=ARTIFACT)
 @criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
@@ -45,13 +45,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show rules that passed, patterns, evidence, and all that was left out of a folder.",
 )
-@click.option("--no-cache", is_flag=True, help="Ask the judge anew, and keep none of its votes.")
+@click.option(
+    "--no-cache", is_flag=True, help="Ask the LLM judge again, and keep none of its votes."
+)
 @click.option("--cache-clear", is_flag=True, help="First remove the votes kept for this folder.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document; with --watch, one per line."
 )
 @click.option("--format", "report", metavar="NAME", help="Print with a registered reporter.")
-@click.option("--watch", is_flag=True, help="Judge again at each save, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Evaluate again at each save, until Ctrl-C.")
 def evaluate(
     artifacts: tuple[Path, ...],
     criteria: str | None,
@@ -71,7 +73,7 @@ def evaluate(
     """Judge ARTIFACTS (files or folders) and print score, gate and what to fix.
 
     With --watch, artifacts and criteria files that are saved are judged at once, and what a save
-    fixed and broke is reported; faults in them are reported and waited out. Those that are named
+    fixed and broke is reported; problems in them are reported and waited out. Those that are named
     must be there at the start.
 
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
@@ -97,7 +99,7 @@ def evaluate(
         outside=outside,
     )
     if as_json and report not in (None, "json"):
-        raise UsageError("--json and --format exclude each other", hint="name one of them")
+        raise UsageError("--json and --format cannot be combined", hint="name one of them")
     name = "json" if as_json else report
     if name is not None and name not in host.reporters:
         raise UsageError(f"no reporter named {name!r}", hint="known: " + ", ".join(host.reporters))
@@ -176,7 +178,7 @@ class Judging:
 
 
 def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
-    """Judge again at each save, until a signal ends it."""
+    """Evaluate again at each save, until a signal ends it."""
     from pytest_reflex.cli.on_save import OnSave
 
     judging.look()
@@ -224,7 +226,7 @@ def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     return text
 
 
-@click.command("pre-commit", short_help="Judge files that are about to be committed.")
+@click.command("pre-commit", short_help="Check files that are about to be committed.")
 @click.argument("files", nargs=-1, type=ARTIFACT)
 @criteria_options
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")

@@ -145,7 +145,7 @@ def _asked_task() -> str:
 
 
 def _resumes(project: Path, name: str) -> bool:
-    """Ask whether to resume a run, which is shown; nobody is asked where there is no terminal."""
+    """Ask whether to resume a run, which is shown; no agent is asked where there is no terminal."""
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
     from pytest_reflex.reports.runs import where_lines
 

@@ -138,7 +138,7 @@ def _verified(row: dict[str, Any]) -> str:
     "--payload", metavar="FILE|-", help="What the client sends (default: a new session here)."
 )
 def test(criteria: str, artifact: str, timeout: int, max_blocks: int, payload: str | None) -> int:
-    """Send a payload through the hook and print what a client would be told.
+    """Send a payload through the hook and print the answer to a client.
 
     Approved commands are run; nothing is counted or written. Why is said on standard error.
 
@@ -229,7 +229,7 @@ def install(
     user = where == "user"
     options = hook_options(criteria, artifact, timeout, max_blocks)
     if user and criteria:
-        raise UsageError("criteria belong to a project", hint="leave --user away")
+        raise UsageError("criteria belong to a project", hint="leave out --user")
     client = CLIENTS[name]
     path = settings_path(client, Path.cwd(), os.environ, user=user)
     if undo:

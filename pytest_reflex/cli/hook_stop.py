@@ -1,6 +1,6 @@
 """``pytest-reflex hook stop``: what a client runs when it is about to stop.
 
-Promises: standard output is one JSON document and the exit status 0, whatever happens: a fault of
+Promises: standard output is one JSON document and the exit status 0, whatever happens: a bug of
 ours lets go, with a line on standard error.
 """
 
@@ -47,7 +47,7 @@ def stop_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--criteria",
             default="",
             metavar="NAME|FILE",
-            help="Stand on criteria and an artifact, and on no goal.",
+            help="Use criteria and an artifact, not a goal.",
         ),
     ):
         command = option(command)
@@ -81,7 +81,7 @@ def stop(criteria: str, artifact: str, timeout: int, max_blocks: int, form: str)
     """Read a payload from standard input and answer whether the client may stop.
 
     It may where the goal in .loop/state.json is reached, with --criteria where the artifact passes,
-    and whenever the hook cannot tell. Why is said on standard error.
+    and whenever the hook cannot decide. The reason is on standard error.
 
     Exit status: 0, always.
     """
@@ -100,7 +100,7 @@ def stop(criteria: str, artifact: str, timeout: int, max_blocks: int, form: str)
 
 
 def answer_to(data: bytes, options: HookOptions) -> Decision:
-    """Return what a client that sends a payload is told."""
+    """Return the answer to a client that sends a payload."""
     from pytest_reflex.drivers.goal.hook import answer
 
     return answer(data, options, os.environ)

@@ -102,12 +102,14 @@ class IterateView(View):
         return [*line, (f"mean {lasted(mean)}{to_go}", "faint")]
 
     def goes_on(self, running: Sequence[Running]) -> str:
-        return ", ".join(f"{one.name} is at work since {lasted(one.seconds)}" for one in running)
+        return ", ".join(
+            f"{one.name} has been running for {lasted(one.seconds)}" for one in running
+        )
 
 
 @click.command(cls=OwnOptions, short_help="Run a procedure, iteration after iteration.")
 @procedure_argument()
-@click.option("--fresh", is_flag=True, help="Begin anew where a run was interrupted.")
+@click.option("--fresh", is_flag=True, help="Start over where a run was interrupted.")
 @events_option
 @driving_options()
 def run(procedure: str, fresh: bool, **given: Any) -> int:
@@ -203,7 +205,7 @@ def _goes_on(procedure: str, root: Path) -> bool:
     refusal = unfinished(found)
     if not sys.stdin.isatty():
         raise refusal
-    say(f"{refusal.problems[0].message} (to begin anew: --fresh)")
+    say(f"{refusal.problems[0].message} (to start over: --fresh)")
     click.confirm("Go on with it?", default=True, abort=True, err=True)
     return True
 
@@ -211,7 +213,7 @@ def _goes_on(procedure: str, root: Path) -> bool:
 def _drive(
     work: Work, begin: Begin, settings: Settings, given: dict[str, Any], log: Listener
 ) -> int:
-    """Drive the iterations, tell what happens on stderr, and return the exit status."""
+    """Drive the iterations, report what happens on stderr, and return the exit status."""
     from pytest_reflex.cli.display import Display, warn
     from pytest_reflex.drivers.iterate import sitting
     from pytest_reflex.drivers.iterate.logfile import Volume

@@ -142,9 +142,9 @@ def driving_options(*, adds: bool = False) -> Callable[..., Any]:
         click.option("--commit", is_flag=True,
                      help="Commit with git what each iteration changes."),
         click.option("--log-format", metavar="text|json", help="Lines for people, or JSON lines."),
-        click.option("-q", "--quiet", is_flag=True, help="Tell warnings and the end only."),
+        click.option("-q", "--quiet", is_flag=True, help="Show only warnings and the end."),
         click.option("-v", "--verbose", is_flag=True,
-                     help="Tell gates, answers, costs and statistics too."),
+                     help="Show gates, answers, costs and statistics too."),
         dry_run_option,
     ]  # fmt: skip
 
@@ -165,7 +165,7 @@ def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None)
     from pytest_reflex.drivers.iterate.opening import Options
 
     if given["agent"] is not None and given["ai_cmd"] is not None:
-        raise UsageError("--agent and --ai-cmd are two tools", hint="give one of them")
+        raise UsageError("--agent and --ai-cmd cannot be combined", hint="give one of them")
     if given["quiet"] and given["verbose"]:
         raise UsageError("--quiet and --verbose cannot be combined", hint="give one of them")
     return Options(
@@ -209,7 +209,7 @@ def settings_of(given: dict[str, Any], options: Options, found: State | None = N
     limit, threshold = given["max_iterations"], given["failure_threshold"]
     if given["unlimited"]:
         if limit is not None:
-            raise UsageError("--unlimited and --max-iterations are two limits", hint="give one")
+            raise UsageError("--unlimited and --max-iterations cannot be combined", hint="give one")
         limit = 0
     if found is not None:
         limit = found.max_iterations if limit is None else limit

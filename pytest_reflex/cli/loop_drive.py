@@ -84,7 +84,7 @@ def tape_of(run: Run) -> Tape:
 
 @contextmanager
 def taped(host: Host) -> Iterator[None]:
-    """Close the recording in the end, and tell which calls of a replayed one were not used."""
+    """Close the recording in the end, and report which calls of a replayed one were not used."""
     plugins = [plugin for _, plugin in host.manager.list_name_plugin()]
     try:
         yield
@@ -293,7 +293,7 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
 
 
 def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[str, Any]) -> int:
-    """Drive a run, tell what happens on stderr, and print the result on stdout.
+    """Drive a run, report what happens on stderr, and print the result on stdout.
 
     Where events are written to standard output, the result is not printed.
     """

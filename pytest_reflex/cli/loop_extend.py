@@ -47,7 +47,7 @@ def extend(
 ) -> int:
     """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
 
-    What counted towards a stop begins anew. A restored artifact is evaluated again first. Loops
+    What counted towards a stop starts over. A restored artifact is evaluated again first. Loops
     that completed or were tampered with are not extended, unless all that an agent did was to add
     modules, and each is named by --allow.
     """

@@ -240,7 +240,7 @@ def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     except UnicodeDecodeError as error:
         raise UsageError(
             f"the artifact of {folder.name!r} is not UTF-8 at byte {error.start}",
-            hint="leave --json away to have its bytes",
+            hint="leave out --json: the artifact is then printed byte for byte",
         ) from None
     give_json({"alias": folder.name, **shown.to_json(), "artifact": text})
     return ExitCode.OK

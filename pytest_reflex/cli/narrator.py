@@ -1,4 +1,4 @@
-"""Tells a person what a loop does: progress on stderr, the result on stdout."""
+"""Reports to a person what a loop does: progress on stderr, the result on stdout."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Narrator:
             )
 
     def tell(self, event: DriverEvent) -> None:
-        """Log one event, and tell of it on stderr."""
+        """Log one event, and report it on stderr."""
         self._log(event)
         self._progress.hear(event)
         if self.quiet:
@@ -101,7 +101,7 @@ class Narrator:
                 self._lines([line])
             self._say(f"Refined by: {_author(payload)}\n")
         elif kind == EventKind.PHASE_SWITCHED:
-            self._say("\nPhase A passed; phase B judges the same artifact:\n")
+            self._say("\nPhase A passed; phase B evaluates the same artifact:\n")
             self._say(visible(self.loop.files.artifact_text()))
         elif kind == EventKind.PHASE_ERROR and not _TOLD_ELSEWHERE & payload.keys():
             message = refusal_of(payload)
@@ -111,7 +111,7 @@ class Narrator:
             self._say("")
 
     def _budget(self) -> None:
-        """Say once that a budget cannot be held, because a tool does not tell what it counts."""
+        """Say once that a budget cannot be held, because a tool does not report what it counts."""
         limits = self.loop.state.limits
         others = ["max_iterations", *(["wall_time"] if limits.wall_time else [])]
         text = not_held(limits.budget, unknown_of(self.loop.state.spend), others)

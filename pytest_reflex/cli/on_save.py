@@ -169,7 +169,7 @@ class OnSave:
         return list(dict.fromkeys((*self._judging.artifacts, *sources)))
 
     def _judged(self) -> list[Evaluation] | ReflexError:
-        """Return the verdicts, or the fault; files that a fault points to are watched too."""
+        """Return the verdicts, or the problem; files that a problem points to are watched too."""
         try:
             found = self._judging.run()
         except ReflexError as error:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the options say: the artifact, what it is held to, and who works on it."""
+    """What the options say: the artifact, what it is checked against, and who works on it."""
 
     artifact: Path
     criteria: str | None
@@ -48,7 +48,7 @@ class Asked:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says which artifact is held to what; the command gets one `Asked` for all of it."""
+    """Add the options for artifact and criteria; the command gets one `Asked` for all of them."""
 
     @wraps(command)
     def asked(**given: Any) -> Any:
@@ -158,7 +158,7 @@ def _changed(artifact: Artifact, meanwhile: str) -> UsageError:
     name = one_line(artifact.name)
     return UsageError(
         f"{name} was {done} while the artifact was {meanwhile}, by a formatter, a check or "
-        "somebody else: nothing is written",
+        "another process: nothing is written",
         hint=f"look at {name}, and start again",
     )
 

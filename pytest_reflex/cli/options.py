@@ -21,7 +21,7 @@ from pytest_reflex.settings import Settings
 def configured(flags: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings in force; a flag that is None was not given.
 
-    A key that nobody reads is reported on stderr, once in each command.
+    An unknown key is reported on stderr, once in each command.
     """
     from pytest_reflex.settings import load
 
@@ -275,7 +275,7 @@ def chosen_criteria(criteria: str | None, template: str | None, settings: Settin
         if given == "":
             raise UsageError(f"{flag} names no criteria: it is empty", hint="is a variable unset?")
     if template and criteria:
-        raise UsageError("--template and --criteria exclude each other", hint="name one of them")
+        raise UsageError("--template and --criteria cannot be combined", hint="name one of them")
     chosen = template or criteria or settings["loop.template"]
     if not chosen:
         from pytest_reflex.criteria.templates import stock_names

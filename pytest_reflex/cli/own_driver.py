@@ -86,7 +86,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("run")
 @_name
 @click.option("--var", "pairs", multiple=True, metavar="K=V", help="A value for the driver.")
-@click.option("--fresh", is_flag=True, help="Begin anew where a run can go on.")
+@click.option("--fresh", is_flag=True, help="Start over where a run can go on.")
 @_limits
 def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) -> int:
     """Begin a run and drive it to its end."""

@@ -2,7 +2,7 @@
 for exit codes.
 
 Promise: whatever is wrong with its command line, `hook stop` gives one document and lets go: an
-exit status of another kind would hold a client, or tell it nothing.
+exit status of another kind would hold a client, or give it no answer.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ HOOK_VERBS = {
     "status": ("hook_manage:status", "Say where the hook is installed and what it waits for."),
     "test": ("hook_manage:test", "Show what the hook would answer now, without counting it."),
     "release": ("hook_manage:release", "Forget the session of a goal, and how often it was held."),
-    "pre-commit": ("evaluate:pre_commit", "Judge files that are about to be committed."),
+    "pre-commit": ("evaluate:pre_commit", "Check files that are about to be committed."),
 }
 
 
@@ -187,7 +187,7 @@ loop = LazyGroup(
 
 # verb: (module:command, one line of help). A new verb is one file and one line here.
 VERBS = {
-    "evaluate": ("evaluate:evaluate", "Judge artifacts against criteria and print the verdict."),
+    "evaluate": ("evaluate:evaluate", "Check artifacts against criteria and print the verdict."),
     "critique": ("single_steps:critique", "Say what to change in an artifact, as issues."),
     "refine": (
         "single_steps:refine",
@@ -275,7 +275,7 @@ def _is_for_programs(options: list[str]) -> bool:
 
 
 def _explain(error: BaseException) -> int:
-    """Say in one line what went wrong and return the exit status; a fault of ours is raised on."""
+    """Say in one line what went wrong and return the exit status; a bug of ours is raised on."""
 
     match error:
         case click.exceptions.Exit():

@@ -165,7 +165,7 @@ def refine(
     from pytest_reflex.drivers.reflex.named_files import unusable
 
     if in_place and output:
-        raise UsageError("--in-place and --output exclude each other", hint="name one of them")
+        raise UsageError("--in-place and --output cannot be combined", hint="name one of them")
     target = asked.artifact if in_place else output
     if target and (why := unusable(target, Path.cwd() / configured({})["loop.root"])):
         raise UsageError(f"no result can be written to {target}: {why}")

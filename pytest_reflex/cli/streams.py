@@ -130,7 +130,7 @@ def width_of(stream: Any) -> int:
 
 
 def say(text: str) -> None:
-    """Tell a person something on stderr, as long as somebody is there to read it."""
+    """Write a line for a person on stderr, as long as somebody is there to read it."""
     try:
         click.echo(text, err=True, color=is_coloured(sys.stderr))
         sys.stderr.flush()
@@ -217,7 +217,7 @@ def _named() -> Iterator[None]:
 
 
 def close_stdout() -> None:
-    """Let the interpreter leave quietly when nobody takes what it has to write."""
+    """Let the interpreter leave quietly when the reader of its output is gone."""
     _let_go(_out())
 
 

@@ -4,7 +4,7 @@ An answer with such words around one fence is what the fence holds. Where nothin
 is the artifact, the answer is refused. Promises: a document that has blocks of its own stays whole;
 what is looked at are the first and the last words outside of fences, and only short ones.
 
-Every function raises ContractError; its message is what the agent is told with the one retry.
+Every function raises ContractError; its message goes to the agent with the one retry.
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ _LONGEST_MESSAGE = 300
 def problems(name: str, value: Any) -> list[str]:
     """Return what is wrong with a value under the schema of that name, at most `MOST_PROBLEMS`.
 
-    Each line starts with the JSON Pointer of the place; a fault of the whole has none.
+    Each line starts with the JSON Pointer of the place; a problem of the whole has none.
     """
     found = []
     errors = sorted(

@@ -121,7 +121,7 @@ QUOTED_BEFORE_COMMENT = frozenset({"search", "command", "expect_output", "matche
 def build(events: Iterable[Any], faults: Faults) -> Any:
     """Return the value of the one document that `events` (of ruamel.yaml) describe.
 
-    Faults that leave the rest readable are added to `faults`; others raise CriteriaError.
+    Problems that leave the rest readable are added to `faults`; others raise CriteriaError.
     """
     from ruamel.yaml import events as kinds
 

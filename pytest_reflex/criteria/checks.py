@@ -154,7 +154,7 @@ def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry)
 
 
 def _note_no_type(table: Table, faults: Faults, rule_id: str, known: list[str]) -> None:
-    """Note that a check has no type, at the key that looks like a slip for one."""
+    """Note that a check has no type, at the key that looks like a misspelled one."""
     for key in table:
         if near := nearest_word(shortened(key), ("type", ALTERNATIVES)):
             message = f"the check has no type, but {quoted(key)}"

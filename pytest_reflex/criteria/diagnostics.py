@@ -123,7 +123,7 @@ class Faults:
         self._settled[spot] = as_value
 
     def retell_number(self, key: str, spot: Spot, *, rule_id: str = "") -> bool:
-        """Tell a number that was refused as the value of `key`; False where none was."""
+        """Return whether a number was refused as the value of `key`; False where none was."""
         if spot not in self._settled:
             return False
         place = self.place(spot)

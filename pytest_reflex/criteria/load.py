@@ -246,7 +246,7 @@ class Reading:
 def collector_off() -> Iterator[None]:
     """Keep the garbage collector from walking a growing tree again and again, or once at its end.
 
-    A large one becomes old at once; only where nobody else has frozen anything.
+    A large one becomes old at once; only where no other code has frozen anything.
     """
     if not gc.isenabled():
         yield

@@ -1,7 +1,7 @@
 """The keys of a rule, one reader for each: a value from the file, or a located problem.
 
 A reader sets the field of an unfinished rule. Its `checks` and `fixes` are pairs
-of a mapping and the faults of its file until the rule is finished.
+of a mapping and the problems of its file until the rule is finished.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def read_artifacts(
 
     A pattern with wildcards matches files; one that ends in a slash matches folders. Neither
     matches hidden ones, nor the suite file itself. Where a `root` is given, what lies neither below
-    it nor below the suite's folder is a fault.
+    it nor below the suite's folder is a problem.
     """
     patterns = texts_at(table, "artifacts", faults)
     if not patterns and "artifacts" not in table:

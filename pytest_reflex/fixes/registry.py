@@ -1,6 +1,6 @@
 """The kinds of fixes by name, the look at a fix, and its application.
 
-Promises: pure, with the one who runs programs given by the caller, and nobody by default; the same
+Promises: pure, with the one who runs programs given by the caller, and none by default; the same
 result when applied twice; whatever a fix does not touch stays as it is, byte for byte, line ends
 and byte-order mark included. What a formatter touches is its own affair.
 """

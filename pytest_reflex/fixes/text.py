@@ -76,7 +76,7 @@ def replace_faults(params: Params) -> Iterable[Fault]:
         yield "search", f"replace: {error.problems[0].message}; literal: true takes it as text"
         return
     if params.get("literal") and params.get("expand"):
-        yield "literal", "replace: literal and expand exclude each other"
+        yield "literal", "replace: literal and expand cannot be combined"
     elif params.get("expand"):
         try:
             re.sub(params["search"], params["with"], "")

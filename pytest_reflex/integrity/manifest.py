@@ -196,7 +196,7 @@ def _digest(data: bytes) -> str:
 
 
 def _is_whole(name: str) -> bool:
-    """Return whether all of a file counts: configuration outside the root is nobody's to change."""
+    """Return whether all of a file counts: configuration outside the root must not be changed."""
     return os.path.isabs(name) and os.path.basename(name) in CONFIGURATIONS
 
 

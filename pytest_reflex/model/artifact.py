@@ -34,7 +34,7 @@ class Reason(StrEnum):
 
 
 UNCHECKED = frozenset({Reason.LINK_OUTSIDE, Reason.UNREADABLE, Reason.TOO_LARGE})
-"""The reasons for which text may be there that nobody has looked at."""
+"""The reasons for which text may be there that was not read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class LeftOut:
 
     `path` is its name in the folder, with slashes. `detail` is where a link leads (inside: as a
     name in the folder), or what the system said, or how large it is. `is_folder` is True also
-    where nobody can see what it is.
+    where it is unknown what it is.
     """
 
     path: str

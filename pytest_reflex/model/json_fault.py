@@ -9,7 +9,7 @@ _ENDS = {"}": "object", "]": "array"}
 
 
 def json_fault(error: json.JSONDecodeError) -> tuple[str, int]:
-    """Return message and offset of a fault; a comma too many is one as of Python 3.13."""
+    """Return message and offset of a problem; a comma too many is one as of Python 3.13."""
     text, at = error.doc, error.pos
     before = text[:at].rstrip(" \t\r\n")
     if at < len(text) and text[at] in _ENDS and before.endswith(","):

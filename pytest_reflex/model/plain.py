@@ -36,8 +36,8 @@ _ZERO_WIDTH = ("Mn", "Me", "Cf")
 def visible(text: str) -> str:
     """Return `text` with everything that a terminal or a build log might act on as `\\x1b`.
 
-    Newlines and tabs stay. What is escaped cannot be told from a backslash that was there before:
-    the result is for reading, not for parsing.
+    Newlines and tabs stay. What is escaped cannot be distinguished from a backslash that was there
+    before: the result is for reading, not for parsing.
     """
     text = HIDDEN.sub(_escaped, text)
     if "::" in text:
@@ -182,7 +182,7 @@ _SEQUENCE = re.compile(
 
 
 def readable(text: str) -> str:
-    """Return `text` without terminal sequences and without characters that nobody can see.
+    """Return `text` without terminal sequences and without invisible characters.
 
     Newlines and tabs stay; a byte-order mark, NUL and zero-width characters go.
     """

@@ -49,7 +49,7 @@ class CheckResult:
 
     `message` is one line on what was found; about a `pattern` it says what is wanted, in words.
     `evidence` is a short excerpt (may have several lines), `location` the position in the artifact,
-    `duration` seconds, `notes` remarks such as "left children". `findings` are all that was found
+    `duration` seconds, `notes` such as "left children". `findings` are all that was found
     wrong, up to a number, and `more_findings` how many are left out. `ballots` are the votes of
     agents that it came of, none where a program judged; `not_asked` says that a judge was left out
     because rules had failed already.
@@ -171,7 +171,7 @@ class RuleResult:
         check = self.decisive
         if check:
             return check.message
-        return f"it has no check, and no agent is configured to judge it: {NAMING}"
+        return f"it has no check, and no LLM judge is configured: {NAMING}"
 
     def to_json(self) -> dict[str, Any]:
         check = self.decisive

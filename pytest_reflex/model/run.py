@@ -54,7 +54,7 @@ class Limits:
 class Spend:
     """What agents cost so far: `usd` and `tokens` hold what is known.
 
-    `unknown` counts the calls whose price no tool told, `unknown_tokens` those without tokens.
+    `unknown` counts the calls whose price no tool reported, `unknown_tokens` those without tokens.
     """
 
     calls: int = 0
@@ -65,7 +65,7 @@ class Spend:
     unknown_tokens: int = 0
 
     def plus(self, cost: Mapping[str, Any] | None) -> Spend:
-        """Add the price of an answer; what the tool did not tell stays unknown.
+        """Add the price of an answer; what the tool did not report stays unknown.
 
         `cost["unknown"]` counts calls without price and tokens, where an answer took several.
         """
@@ -278,7 +278,7 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
 
 
 def unknown_cost(seconds: float) -> dict[str, Any]:
-    """Return the price of a call that was interrupted: it was paid, and nobody said how much."""
+    """Return the price of a call that was interrupted: it was paid, and the price is unknown."""
     return {"calls": 1, "seconds": round(seconds, 6), "usd": None, "tokens": None}
 
 
@@ -325,7 +325,7 @@ def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:
 
 
 def _unknown(cost: Cost, key: str) -> int:
-    """Return how many calls of a cost did not tell an amount."""
+    """Return how many calls of a cost did not report an amount."""
     told: Mapping[str, int] = cost.get("unknown", {})
     return told.get(key, cost["calls"] if cost[key] is None else 0)
 

@@ -13,7 +13,7 @@ from pytest_reflex.model.rules import Criteria, Rule
 
 
 def _nobody(text: str) -> None:
-    """Nobody listens."""
+    """Ignore it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Question:
     `environment` is added to what the tool gets of ours; `verbatim` says that the answer becomes an
     artifact, which keeps its bytes whatever is in it; `may_edit` says that the agent may change the
     files of the project, not answer only; `contract` names the schema of an answer in JSON, where
-    the tool may be told to keep it; the rest is that of a StepRequest.
+    the tool may get the schema; the rest is that of a StepRequest.
     """
 
     prompt: str

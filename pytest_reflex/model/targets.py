@@ -29,7 +29,7 @@ class Target:
     True where its suite names this artifact only, and no pattern that may match more one day;
     `outside` is True where links may be followed that lead out of a folder;
     `budget` is what a judge may cost at most (calls, usd, tokens, seconds), empty for no bound;
-    `heard` is told of each vote when it is given, where the evaluator can do that, from any thread,
+    `heard` gets each vote when it is given, where the evaluator can do that, from any thread,
     and `asked` of its question before each call of an agent for it;
     `votes` are known already, and are not asked for again; without `asks` no judge is asked.
     """
@@ -160,7 +160,7 @@ class CompiledCheck:
     where it is slow, or starts what it does not name. `writes` are globs of the files in the
     project that it may change meanwhile.
     `describe` returns one line for people that says what is asked for (default: the parameters);
-    `is_pattern` where that is a pattern, which says to nobody what is wanted. `preview` returns
+    `is_pattern` where that is a pattern, which does not explain what is wanted. `preview` returns
     what is to be known beside the commands before it runs, as plain data, given the rule and who
     judges. `votes` is how often a judge is asked at most, `search` what it looks for in the text;
     `forbids` where it says what must not be there. `alternatives` are the checks of which one has
@@ -226,7 +226,7 @@ def plainly(value: Any) -> str:
 class CheckType(Protocol):
     """A kind of check, registered under `name` through `pytest_reflex_register_checks`.
 
-    What there is to know of one check is in what `compile` returns: nobody asks for its type. Of
+    What there is to know of one check is in what `compile` returns: no code asks for its type. Of
     the type itself are `parameters`, kinds of values by their keys, which bring them into the
     schema for editors; or `forms`, where a check has one of several sets of them, or `schema`, its
     own JSON Schema but for the keys of all checks. A type that is `internal` cannot be written in

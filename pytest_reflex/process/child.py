@@ -49,7 +49,7 @@ class Capture:
                 del self._tail[: len(self._tail) - self._tail_size]
 
     def data(self) -> bytes:
-        """Return all bytes, or head and tail with a remark between them.
+        """Return all bytes, or head and tail with a note between them.
 
         A UTF-8 character at a cut is left out whole.
         """

@@ -62,7 +62,7 @@ _CUTS = ("…", "...")
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """Return whether a variable or an option of that name holds a secret, as far as names tell."""
+    """Return whether a variable or an option of that name holds a secret, as far as names show."""
     return bool(_NAME.search(name)) or _is_plain_secret_name(name)
 
 

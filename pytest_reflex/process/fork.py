@@ -137,7 +137,7 @@ def _write_all(writer: int, data: bytes) -> None:
 
 
 class _Sent:
-    """What was sent through a pipe so far, in whole lines; each is told to `hear` once."""
+    """What was sent through a pipe so far, in whole lines; each is passed to `hear` once."""
 
     def __init__(self, reader: int, hear: Hear) -> None:
         os.set_blocking(reader, False)
@@ -162,7 +162,7 @@ class _Sent:
 
 
 class _Wait:
-    """Waits for what is registered, and for the end of a child where the system tells of it."""
+    """Waits for what is registered, and for the end of a child where the system reports it."""
 
     def __init__(self, pidfd: int) -> None:
         self._poll, self._longest = select.poll(), inf if pidfd >= 0 else _WITHOUT_PIDFD

@@ -39,7 +39,7 @@ def signal_group(leader: int, number: int) -> bool:
 def kill_leftovers(leader: int) -> bool:
     """Kill what is left of a group whose leader was reaped; return whether there was anything.
 
-    The id could belong to a new group by now: where the system can tell (Linux), only processes of
+    The id could belong to a new group by now: where the system knows (Linux), only processes of
     the leader's own session count, and those that are dead but not yet reaped do not.
     """
     if not signal_group(leader, 0):
@@ -67,7 +67,7 @@ def kill_escaped(mark: str, leader: int) -> int:
 
 
 def kill_abandoned(mark: str) -> int:
-    """Kill what carries the mark of an owner that is gone, but nobody that we descend from.
+    """Kill what carries the mark of an owner that is gone, but no process that we descend from.
 
     What a process that still lives has started was not left behind, whatever its mark says.
     """

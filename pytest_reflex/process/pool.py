@@ -45,7 +45,7 @@ def default_workers() -> int:
 class Pool(Generic[Key, Result]):
     """Calls that wait for processes, started in the order of `submit`.
 
-    `cancel` is an event that every call must heed (`process.run.run` does): it is set when the
+    `cancel` is an event that every call must react to (`process.run.run` does): it is set when the
     pool is left by an exception, KeyboardInterrupt included, so that no child outlives it. Use the
     pool as a context manager, or call `close` in any case.
     """

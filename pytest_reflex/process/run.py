@@ -3,7 +3,7 @@
 Promises: `run` returns at most `grace` + 2 s after the deadline; no process of the child's group
 survives it, however it ends (also by KeyboardInterrupt, and by the death of this process: see
 `guard`); a child that does not read its input, never stops writing, ignores signals or leaves
-children behind cannot block it. What was left behind is killed and told, in whatever session.
+children behind cannot block it. What was left behind is killed and reported, in whatever session.
 Limits: outside Linux a child that leaves its session and closes our pipes is not found; nowhere is
 one that also wipes its environment.
 """
@@ -129,7 +129,7 @@ def run(
 
 
 def kill_running() -> None:
-    """Kill the groups of all commands that run now, in whatever thread: nobody wants to wait."""
+    """Kill the groups of all commands that run now, in whatever thread: no one waits for them."""
     for child in tuple(_running):
         if not child.exited:
             child.signal(signal.SIGKILL)

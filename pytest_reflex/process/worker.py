@@ -125,7 +125,7 @@ class Worker:
     def _waits_for_processor(self) -> bool:
         """Return whether the child is at work and had less of the processor than its seconds.
 
-        A busy machine is not the question's fault. Linux only; elsewhere the clock decides.
+        A busy machine is not caused by the question. Linux only; elsewhere the clock decides.
         """
         if time.monotonic() - self._asked_at > self._seconds * _BUSIEST:
             return False

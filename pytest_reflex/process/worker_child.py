@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 
 
 def main(path: str, arguments: list[str]) -> None:
-    """Serve the module at `path` until nobody asks any more."""
+    """Serve the module at `path` until no more requests come."""
     _bound_memory()
     module = _loaded(path)
     answer = module.serve(arguments)

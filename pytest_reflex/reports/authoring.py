@@ -29,12 +29,12 @@ _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^\s,:{}\[\]]+")
 
 
 def lint_text(remarks: Sequence[Remark], lines: Lines, files: int) -> str:
-    """Return all remarks, and how many there are in `files` files."""
+    """Return all diagnostics, and how many there are in `files` files."""
     return "\n".join([*(remark_text(one, lines) + "\n" for one in remarks), tally(remarks, files)])
 
 
 def remark_text(remark: Remark, lines: Lines) -> str:
-    """Return one remark: a line that editors understand, the source with a caret, the hint."""
+    """Return one diagnostic: a line that editors understand, the source with a caret, the hint."""
     problem = remark.problem
     level = "error" if remark.is_error else f"warning [{remark.code}]"
     rule = f"rule {problem.rule_id}: " if problem.rule_id else ""

@@ -236,7 +236,7 @@ def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def rule_json(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> dict[str, Any]:
-    """Return what `rule_text` tells as plain data."""
+    """Return what `rule_text` shows as plain data."""
     return {
         **rule.to_json(),
         "weight": number(rule.weight),

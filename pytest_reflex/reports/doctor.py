@@ -1,4 +1,4 @@
-"""What `pytest-reflex doctor` tells people: a section for each thing, problems last."""
+"""What `pytest-reflex doctor` prints: a section for each thing, problems last."""
 
 from __future__ import annotations
 

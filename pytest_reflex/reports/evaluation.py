@@ -85,7 +85,7 @@ def judge_line(judge: str, votes: int) -> str:
 
 
 def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what a judge would be asked, with labels; nothing for a check that asks nobody."""
+    """Yield what a judge would be asked, with labels; nothing for a check that asks no agent."""
     if "quorum" not in check:
         return
     yield "JUDGE", check["judge"] or "no judge is configured: it is not measured (--judge NAME)"
@@ -136,7 +136,7 @@ def next_step(judged: Judged, decision: Decision) -> str:
     """Return the command or the act that brings a reader on; "" where there is nothing to do."""
     not_run = {row.cause: row for row in decision.not_run if row.target_id == judged.id}
     if lost := not_run.get(Cause.LOST):
-        return f"see it die alone: pytest -n 0 {shlex.quote(lost.node_id)}"
+        return f"run it alone: pytest -n 0 {shlex.quote(lost.node_id)}"
     if judged.status is GateStatus.FAILED and judged.blockers:
         suite = judged.id.partition("::")[0]
         named = not suite.endswith(".reflex.yaml")

@@ -1,4 +1,4 @@
-"""What a loop tells people: the block of an iteration and the final summary (seed 000)."""
+"""What a loop prints: the block of an iteration and the final summary (seed 000)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def ids(results: Iterable[RuleResult]) -> str:
 
 
 def _unmeasured(results: Iterable[RuleResult]) -> str:
-    """Return the ids of rules that could not be judged; empty where all were."""
+    """Return the ids of rules that could not be evaluated; empty where all were."""
     found = [r for r in results if r.applicable and r.outcome not in (Outcome.PASS, Outcome.FAIL)]
     errors = {r.rule.id for r in found if r.outcome is Outcome.ERROR}
     return ", ".join(f"{r.rule.id}{' (error)' * (r.rule.id in errors)}" for r in found)

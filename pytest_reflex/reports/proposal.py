@@ -82,7 +82,7 @@ def _bound(one: Mapping[str, Any]) -> str:
 def _gate(one: Mapping[str, Any]) -> str:
     if "problem" in one:
         return str(one["problem"])
-    needed = "required" if one["required"] else "told only"
+    needed = "required" if one["required"] else "reported only"
     needed += ", fewer failures are not a failure" if one["progress"] else ""
     protected = f", protects {', '.join(one['protect'])}" if one["protect"] else ""
     return f"{one['name']}: {gate_text(one)}  ({needed}{protected}, {one['origin']})"

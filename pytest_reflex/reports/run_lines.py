@@ -35,7 +35,7 @@ def refusal_of(payload: Mapping[str, Any]) -> str:
 def spend_text(spend: Spend) -> str:
     """Return calls, time, price and tokens of the agents, in one line."""
     if not spend.calls:
-        return "no agent was paid"
+        return "no paid calls"
     calls = _calls(spend.calls)
     price = _known(f"${spend.usd:.4f}", spend.unknown, spend.calls) or "unknown cost"
     tokens = _known(f"{spend.tokens} tokens", spend.unknown_tokens, spend.calls)

@@ -68,7 +68,7 @@ def evaluation_text(
 ) -> str:
     """Return one evaluation as text without a final newline; `verbose` shows every rule.
 
-    What is not installed is told where it stands `alone`.
+    What is not installed is reported where it stands `alone`.
     """
     style = ansi_style if colour else no_style
     lines = evaluation_lines(
@@ -184,7 +184,7 @@ class Page:
             self.add("NOTE", line, tone="mild")
 
     def left_children(self, results: Sequence[RuleResult]) -> None:
-        """Tell whose commands left processes running, whatever the verdict."""
+        """Report whose commands left processes running, whatever the verdict."""
         for row in results:
             notes = (note for check in row.checks for note in check.notes)
             for note in dict.fromkeys(n for n in notes if n.startswith(LEFT_CHILDREN)):

@@ -130,7 +130,7 @@ def parse(pattern: str, flags: int) -> Any:
 
 
 class Cost:
-    """The bound of one parsed pattern; `steps` tells it for a text.
+    """The bound of one parsed pattern; `steps` returns it for a text.
 
     `prefix` is the text that every match begins with, empty where it is not known.
     """

@@ -36,7 +36,7 @@ class Re2:
         self.ascii_only = ascii_only
 
     def spans(self, text: str, limit: int) -> list[tuple[int, int]] | None:
-        """Return at most `limit` spans in characters; None where only `re` can tell."""
+        """Return at most `limit` spans in characters; None where only `re` can find out."""
         if self.ascii_only and not text.isascii():
             return None
         data = text.encode()

@@ -1,6 +1,6 @@
 """The targets of a session, and files with rules that were not collected.
 
-Nobody knows what their rules would have said, so a gate that left them out would pass unmeasured.
+The results of their rules are unknown, so a gate that left them out would pass unmeasured.
 A file has rules if it is a suite, or a test module whose source mentions the mark.
 
 The tree is suite file -> artifact where there are several -> rule -> check.
@@ -149,7 +149,7 @@ def expect_named(desk: Desk) -> None:
         return
     if not artifacts:
         raise UsageError(
-            f"--reflex-criteria {criteria} has nothing to judge",
+            f"--reflex-criteria {criteria} has nothing to check",
             hint="add --reflex-artifact PATH",
         )
     from pytest_reflex.criteria.header import parse_threshold
@@ -188,7 +188,7 @@ def _refuse_alone(config: pytest.Config) -> None:
 
 
 class ReflexNode(pytest.Collector):
-    """What our collectors share: the session's desk, and faults of the user's as plain lines."""
+    """What our collectors share: the session's desk, and errors of the user's as plain lines."""
 
     @property
     def desk(self) -> Desk:

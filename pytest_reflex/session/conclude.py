@@ -49,7 +49,7 @@ class Tally:
         return self.results.get(node_id, {}).get((target, rule, index))
 
     def add(self, report: Any, found: Reported | None) -> None:
-        """Take in one report and the result that was recorded for it; reruns say nothing."""
+        """Take in one report and the result that was recorded for it; reruns do not count."""
         if report.outcome == "rerun":
             return
         if report.when == CRASHED:

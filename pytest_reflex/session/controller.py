@@ -63,7 +63,7 @@ class Controller:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Compile what the options name, so that a fault is reported before any worker starts."""
+        """Compile what the options name, so that a problem is reported before any worker starts."""
         try:
             expect_named(self.desk)
         except ReflexError as error:
@@ -108,7 +108,7 @@ class Controller:
     def pytest_report_from_serializable(
         self, data: dict[str, Any]
     ) -> Generator[None, object, object]:
-        """Record what a worker sends with a report; where no workers are, nobody sends."""
+        """Record what a worker sends with a report; without workers, nothing is sent."""
         text = data.pop(ATTRIBUTE, None)
         report = yield
         if text is not None and self._folder is not None:
@@ -249,7 +249,7 @@ class Controller:
         """Return the status to leave with, and say why unless somebody has.
 
         Another hook may have kept ours from deciding. Without a terminal plugin, and in pytest 8
-        with --no-summary, nobody has said it yet.
+        with --no-summary, nothing has reported it yet.
         """
         if self.decision is None and (self._looped or self.desk.ended):
             self._take_plan()

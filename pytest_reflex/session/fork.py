@@ -114,7 +114,7 @@ class Outbox:
 
 
 def hand_on(target: Target, line: bytes) -> None:
-    """Tell those who want to hear of votes what a session says of them."""
+    """Report the votes of a session to its listeners."""
     if target.asked is not None and line.startswith(ASKED):
         target.asked(line.removeprefix(ASKED).decode("ascii"))
     if target.heard is not None and line.startswith(VOTE):

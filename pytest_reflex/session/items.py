@@ -189,7 +189,7 @@ class CheckItem(pytest.Item):
 
     @property
     def is_held_back(self) -> bool:
-        """Whether it waits for all other checks: nobody is asked where one of them blocks."""
+        """Whether it waits for all other checks: no agent is asked where one of them blocks."""
         return self.is_paid and self.subject.prepared.waits
 
     def judge(self) -> CheckResult:

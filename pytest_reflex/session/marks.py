@@ -188,9 +188,9 @@ def digest_of_tests(marked: Mapping[str, Rule], root: Path) -> str:
 
 
 def result_of(report: Any, raised: BaseException | None = None) -> CheckResult | None:
-    """Return what a report of a marked test says about its rule; None where it says nothing.
+    """Return what a report of a marked test says about its rule; None where it has no result.
 
-    Skipped and expected to fail are not measured; a fault in set-up or teardown is an error.
+    Skipped and expected to fail are not measured; a problem in set-up or teardown is an error.
     `raised` is what the phase left with: where the report hides that, it counts all the same.
     """
     if report.skipped or hasattr(report, "wasxfail"):

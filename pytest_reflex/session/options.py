@@ -49,20 +49,25 @@ class Option:
 
 
 OPTIONS = (
-    Option("criteria", "text", "criteria to judge by: a template's name or a file", "NAME|FILE"),
-    Option("artifact", "list", "file or folder to judge (repeatable)", "PATH"),
+    Option(
+        "criteria", "text", "criteria to check against: a template's name or a file", "NAME|FILE"
+    ),
+    Option("artifact", "list", "file or folder to check (repeatable)", "PATH"),
     Option("phase", "level", "level of --reflex-criteria: A is basic, B adds stricter rules"),
     Option("threshold", "text", "threshold of --reflex-criteria, 0 to 1", "F"),
     Option("var", "list", "value of a criteria variable (repeatable)", "K=V", "linelist"),
     Option("judge", "text", "agent that grades LLM-graded rules (default: none)", "NAME", "string"),
     Option(
-        "no-judge-cache", "switch", "ask the judge anew, and keep none of its votes", ini="bool"
+        "no-judge-cache",
+        "switch",
+        "ask the LLM judge again, and keep none of its votes",
+        ini="bool",
     ),
     Option("json", "text", "write the verdict to PATH as one JSON document", "PATH", "string"),
     Option(
         "allow-partial",
         "switch",
-        "do not hold deselected rules against the gate: it is reported as partial, not enforced "
+        "do not fail the gate for deselected rules: it is reported as partial, not enforced "
         "(where the environment variable CI is set, only on the command line itself)",
         ini="bool",
     ),

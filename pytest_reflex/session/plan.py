@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FILE = "plan.json"
 FOLDER = "reflex_folder"
-"""Where a worker is told of the folder that its controller made."""
+"""Where a worker gets the folder that its controller made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Plan:
 
 
 class VoteListener(Protocol):
-    """Is told of each vote that is not `known`, and of its question before an agent is asked."""
+    """Gets each vote that is not `known`, and of its question before an agent is asked."""
 
     known: tuple[Cast, ...]
 
@@ -127,7 +127,7 @@ class VoteListener(Protocol):
 def hand_over(plan: Plan, folder: Path) -> None:
     """Write a worker's plan where the controller looks for it: what any worker writes is the same.
 
-    A folder that cannot be written (a worker on another machine) is not a fault: the controller
+    A folder that cannot be written (a worker on another machine) is not a problem: the controller
     then reads the suite files itself.
     """
     draft = folder / f"{FILE}.{os.getpid()}"

@@ -31,7 +31,7 @@ _Key = tuple[str, str, int]
 class EarlyStart:
     """A bounded pool that holds the checks of one session; empty where none starts a process.
 
-    `cancel` is the event that every check of the session heeds.
+    `cancel` is the event that every check of the session reacts to.
     """
 
     def __init__(self, cancel: Event) -> None:
@@ -141,7 +141,7 @@ class Runtime:
         ]
 
     def _settle(self, suite: SuiteFile, report: pytest.CollectReport) -> None:
-        """Know a suite's rules even where --lf skips its collection; keep its faults as data."""
+        """Know a suite's rules even where --lf skips its collection; keep its problems as data."""
         try:
             suite.load()
         except ReflexError as error:
@@ -198,7 +198,7 @@ class Runtime:
             plan.hand_over(found, Path(folder))
 
     def pytest_sessionfinish(self) -> None:
-        """Have the controller know which votes are a worker's: it removes what is nobody's."""
+        """Have the controller know which votes are a worker's: it removes what has no owner."""
         if self.desk.is_worker:
             found = {name: list(stamp) for name, stamp in self.desk.kept_votes("written").items()}
             self.config.workeroutput[options.VOTES] = found  # type: ignore[attr-defined]

@@ -172,7 +172,7 @@ def global_path() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a configuration file says: its values by dotted key, and keys that nobody reads."""
+    """What a configuration file says: its values by dotted key, and unknown keys."""
 
     file: Path | None = None
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -37,7 +37,7 @@ def procedures(value: Any) -> dict[str, Any]:
 def gates(value: Any) -> dict[str, Any]:
     """Read gates by name, each with some of the `GATE_KEYS`.
 
-    A gate that limits changes may not have other keys: a limit with a slip in its name is none.
+    A gate that limits changes may not have other keys: a limit with a misspelled name is none.
     """
     for name, table in tables(value).items():
         if table.get("kind") == "diff" or (

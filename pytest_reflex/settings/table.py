@@ -156,7 +156,9 @@ SETTINGS: tuple[Setting, ...] = (
     _loop("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
     _loop("agents", {}, readers.by_step, "agents of single steps"),
     replace(
-        _loop("prompts", {}, readers.by_step, "files that replace the orders of single steps"),
+        _loop(
+            "prompts", {}, readers.by_step, "files that replace the instructions of single steps"
+        ),
         relocate=of_prompts,
     ),
     _loop(

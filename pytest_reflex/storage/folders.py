@@ -1,7 +1,7 @@
 """The folder of a run: its name, and its removal.
 
-Promises: nobody writes the run then: its lock is held; links are removed and never followed; for
-everybody else the run is there or is gone, because its folder is renamed before it is emptied.
+Promises: no process writes the run then: its lock is held; links are removed and never followed;
+for everybody else the run is there or is gone, because its folder is renamed before it is emptied.
 What a killed removal left is removed by `remove_leftovers`.
 """
 

@@ -196,7 +196,7 @@ def damaged(path: Path, content: Content) -> StateError:
     shown = "; ".join(map(str, wrong[:5])) + ("; ..." if len(wrong) > 5 else "")
     return StateError(
         f"{path} is damaged: {shown}",
-        hint=f"{len(content.records)} events can be read; to start anew from its artifact: "
+        hint=f"{len(content.records)} events can be read; to start over from its artifact: "
         f"pytest-reflex loop new TASK --input {path.parent / 'artifact.md'}",
     )
 
@@ -206,6 +206,6 @@ def _status_at(path: Path) -> os.stat_result:
 
 
 def _refuse_removed(descriptor: int, path: Path) -> None:
-    """Raise FileNotFoundError where the name is gone or another file's: the lock binds nobody."""
+    """Raise FileNotFoundError where the name is gone or another file's: the lock is not held."""
     if not os.path.samestat(_status_at(path), status_of(descriptor, path)):
         raise FileNotFoundError(errno.ENOENT, "removed by another process", str(path))

@@ -93,9 +93,9 @@ class HeldLock:
         return None
 
     def is_at(self, path: Path) -> bool:
-        """Return whether a path still names the file: if not, the lock keeps nobody out.
+        """Return whether a path still names the file: if not, the lock excludes no one.
 
-        Where nobody can tell now, nothing speaks against it.
+        Where this is unknown now, it does.
         """
         try:
             return read_twice(lambda: _is_same(path, self._descriptor))
@@ -203,7 +203,7 @@ def _taken_in_time(descriptor: int) -> bool:
 
 
 def _holder(descriptor: int) -> int | None:
-    """Return the pid that holds the lock where the kernel tells (Linux)."""
+    """Return the pid that holds the lock where the kernel reports it (Linux)."""
     status = os.fstat(descriptor)
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
     with suppress(OSError, ValueError):

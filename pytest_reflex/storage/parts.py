@@ -3,7 +3,7 @@
 A part is a heading with the text up to the next heading of any level, the text before the first
 one, front matter, or a first key of JSON or YAML with its value. Blanks between two parts belong to
 neither: they are gaps. Here is also which parts changed, by the names that people know them by,
-and how those that nobody named are put back.
+and how those that are not named are put back.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def sections(text: str) -> dict[str, str]:
 def merge(old: str, new: str, chosen: Collection[str]) -> str | None:
     """Return `old` with the `chosen` parts as they are in `new`.
 
-    None where the parts of one of them cannot be told, or would not be the same parts in the
+    None where the parts of one of them are unknown, or would not be the same parts in the
     result: an unfinished code fence in one part swallows the next.
     """
     before, after = parts_of(old), parts_of(new)

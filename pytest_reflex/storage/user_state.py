@@ -9,7 +9,7 @@ there. Limits: other programs of the same account can write there.
 It lies in the cache folder of the user, and nowhere inside of the project: what is judged brings no
 votes along. Promises: a vote counts only if its file was there, as it is, when this was made, or if
 this has written it: code of what is judged may run meanwhile. Such files are removed by `sweep`.
-What cannot be read, understood or written is not a vote, and no fault either.
+What cannot be read, understood or written is not a vote, and no problem either.
 Limits: other programs of the same account can write there at any other time.
 """
 
@@ -44,7 +44,7 @@ def place_of(project: Path, top: Path) -> Path | None:
 
 
 def is_private(folder: Path) -> bool:
-    """Return whether nobody else can write in a folder, or in that around it."""
+    """Return whether no other user can write in a folder, or in that around it."""
     try:
         found = [os.lstat(one) for one in (folder, folder.parent)]
     except OSError:
@@ -217,7 +217,7 @@ def _stamps(folder: Path) -> Stamps:
 
 
 def _stamp(status: os.stat_result) -> Stamp:
-    """Return what a file cannot keep where it is written: nobody sets the time of its change."""
+    """Return what changes with each write of a file: no program sets that time."""
     return status.st_ctime_ns, status.st_ino, status.st_size
 
 

@@ -286,7 +286,7 @@ def read_tree(text: str, *, is_json: bool) -> Node | None:
 def whole_tree(text: str) -> tuple[Node, bool] | None:
     """Return the map or list that a text is as a whole, and whether it is JSON.
 
-    Prose such as "Note: this" is YAML too: `looks_like_data` tells.
+    Prose such as "Note: this" is YAML too: `looks_like_data` decides.
     """
     for is_json in (True, False):
         try:
@@ -300,7 +300,7 @@ def whole_tree(text: str) -> tuple[Node, bool] | None:
 
 
 def looks_like_data(root: Node) -> bool:
-    """Return whether every key of a map is a word, as in nobody's prose; a list has no keys."""
+    """Return whether every key of a map is a word, unlike in prose; a list has no keys."""
     keys = [entry.key.value for entry in root.entries if entry.key]
     return len(keys) == len(root.entries) and all(_KEY.fullmatch(str(key)) for key in keys)
 

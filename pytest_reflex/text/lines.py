@@ -150,7 +150,7 @@ class DataSyntaxError(ValueError):
 
     @classmethod
     def at(cls, text: str, offset: int, reason: str) -> Self:
-        """Return the fault of a character, given by its offset in the text."""
+        """Return the problem of a character, given by its offset in the text."""
         line = text.count("\n", 0, offset) + 1
         return cls(reason, line, offset - text.rfind("\n", 0, offset))
 

@@ -109,12 +109,12 @@ def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 LONGEST = 5_000_000
-"""A text with more characters is not looked through: its fault has no place."""
+"""A text with more characters is not looked through: its problem has no place."""
 _TOKEN = re.compile(r'("(?:[^"\\]+|\\.)*")([ \t\n\r]*:)?|[{}\[\]]|NaN|-?Infinity', re.DOTALL)
 
 
 def placed_slip(text: str) -> DataSyntaxError | None:
-    """Return the first such fault of a text that is JSON but for that; None where none is found."""
+    """Return the first such problem of a text that is else JSON; None where none is found."""
     inside: list[dict[str, int] | None] = []
     for found in _TOKEN.finditer(text) if len(text) <= LONGEST else ():
         word, start = found[0], found.start()

@@ -3,7 +3,7 @@ key.
 
 The events come from ruamel.yaml's C parser, and where it is wrong, from the other. Plain scalars
 have the core schema (YAML 1.2.2 section 10.3).
-Promises: whichever parser reads, a fault is a DataSyntaxError with its place, and no text of an
+Promises: whichever parser reads, a problem is a DataSyntaxError with its place, and no text of an
 event holds half of a surrogate pair.
 Limits: events are parsed as they are asked for, so a reader that stops at a depth or a number of
 nodes stops the parser too. Aliases are not followed: the reader that follows them counts them.

@@ -146,7 +146,7 @@ class Gate:
 
     @property
     def blocks(self) -> bool:
-        """Whether whoever asked must be told by an exit status."""
+        """Whether whoever asked must be informed by an exit status."""
         return self.status not in (GateStatus.PASSED, GateStatus.PARTIAL)
 
 
@@ -166,12 +166,14 @@ def gate_over(
         statuses.append(GateStatus.INCOMPLETE)
         reasons += unread
     status = max(statuses, key=_MILD_TO_GRAVE.index, default=GateStatus.ERROR)
-    return Gate(status=status, reasons=tuple(reasons or ([] if statuses else ["nothing judged"])))
+    return Gate(
+        status=status, reasons=tuple(reasons or ([] if statuses else ["nothing evaluated"]))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Everything that a report of a session says: evaluations, gate, what did not run, faults."""
+    """Everything that a report of a session says: evaluations, gate, what did not run, problems."""
 
     judged: tuple[Judged, ...]
     gate: Gate
@@ -183,6 +185,6 @@ class Decision:
 
     @property
     def concerned(self) -> bool:
-        """Whether there is anything to tell: something was judged, or kept from it."""
+        """Whether there is anything to report: something was evaluated, or kept from it."""
         known = self.judged or self.problems or self.unread
         return bool(known) or self.gate.status is GateStatus.ERROR

@@ -158,7 +158,10 @@ def test_preset_is_a_copy() -> None:
 C = ["t"]
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no command": ({}, "agents.w needs a command (or preset = one of claude, codex"),
-    "unknown key": ({"comand": C}, "w.comand is not a key of an agent (did you mean command?)"),
+    "unknown key": (
+        {"comand": C},
+        "agents.w.comand is not a key of an agent (did you mean command?)",
+    ),
     "kind": ({"kind": "pyhton"}, "agents.w.kind must be command, or one that a plugin registers"),
     "preset": ({"preset": "cluade"}, "there is no preset 'cluade' (did you mean claude?)"),
     "preset type": ({"preset": 1}, "agents.w.preset must be text, not 1"),
@@ -255,7 +258,10 @@ def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ({"command": ["t", "{promt}"]}, "{promt}, which is not a place (did you mean {prompt}?)"),
+        (
+            {"command": ["t", "{promt}"]},
+            "agents.w.command has {promt}, which is not a place (did you mean {prompt}?)",
+        ),
         ({"command": ["t", "-m={Model}"]}, "has {Model}, which is not a place"),
         ({"command": ["t", "{answer-file}"], "answer": "file"}, "needs {answer_file}"),
         (
@@ -264,9 +270,12 @@ def test_bad_table_is_explained(table: dict[str, Any], message: str) -> None:
         ),
         (
             {"command": ["t", "{nope}"]},
-            "agents.w.command has {nope}, which is not a place ({prompt",
+            "agents.w.command has {nope}, which is not a place ({prompt},",
         ),
-        ({"command": "t --in={file}"}, "has {file}, which is not a place ({prompt}, {prompt_file}"),
+        (
+            {"command": "t --in={file}"},
+            "has {file}, which is not a place ({prompt}, {prompt_file},",
+        ),
         ({"command": ["t", "{prompt}", "{nope}"], "prompt": "argument"}, "has {nope}, which"),
         (
             {"command": ["t", "{options}"], "schema_options": ["--json"]},

@@ -64,4 +64,7 @@ def test_a_step_that_no_hook_answers_is_named_with_its_hook(
 def test_it_judges_nothing(project: Path, capsys: Captured) -> None:
     (project / "a.md").write_text("all of it\n")
     assert main(["evaluate", "a.md", "--criteria", "words.yaml", "--judge", "python"]) == 4
-    assert "agent 'python' cannot judge" in capsys.readouterr().err
+    assert (
+        "agent 'python' cannot be an LLM judge: it answers only the steps of a loop"
+        in capsys.readouterr().err
+    )

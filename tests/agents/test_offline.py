@@ -37,7 +37,7 @@ def test_plan_keeps_its_contract_and_names_the_rules(count: int, failed: bool) -
 def test_plan_puts_what_failed_first() -> None:
     rules = MANY[:7]
     steps = read_plan(said(Step.PLAN, *rules, evaluation=evaluation({"a.b.0": "m"}, *rules)))
-    assert steps[0] == "Mend what the last evaluation found: a.b.0"
+    assert steps[0] == "Fix what the last evaluation found: a.b.0"
 
 
 def test_plan_of_very_many_rules_stays_short() -> None:

@@ -35,8 +35,16 @@ OUTCOMES: list[tuple[list[dict[str, Any]], Outcome, str]] = [
     ([YES, NO], Outcome.PASS, "alternative 1 of 2 holds: a title: pattern found at line 1"),
     ([NO, YES], Outcome.PASS, "alternative 2 of 2 holds: a title: pattern found at line 1"),
     ([BROKEN, YES], Outcome.PASS, "alternative 2 of 2 holds"),
-    ([NO, NO], Outcome.FAIL, "none of 2 alternatives holds: nothing: pattern not found"),
-    ([NO, BROKEN], Outcome.ERROR, "alternatives holds: nothing: pattern not found; or: exit"),
+    (
+        [NO, NO],
+        Outcome.FAIL,
+        "none of 2 alternatives holds: nothing: pattern not found",
+    ),
+    (
+        [NO, BROKEN],
+        Outcome.ERROR,
+        "none of 2 alternatives holds: nothing: pattern not found; or: exit status 127",
+    ),
     ([UNMEASURED, NO], Outcome.NOT_MEASURED, "none of 2 alternatives holds: not run: x"),
     ([UNMEASURED, BROKEN], Outcome.ERROR, "not run: x (not allowed); or: exit status 127"),
 ]
@@ -137,7 +145,9 @@ REFUSED = {
     f"any_of:\n  - {{type: content, serch: a}}\n  - {A}": "11:11: rule a.x.y: a check of type",
     f"any_of:\n  - {A}\n  - {{type: contnt}}": "12:18: rule a.x.y: unknown check type 'contnt'",
     f"any_of: [{A}, {{type: content, search: '('}}]": "search is not a valid pattern",
-    f"{{search: b, any_of: [{A}, {A}]}}": "10:8: rule a.x.y: 'search' cannot be combined with any",
+    f"{{search: b, any_of: [{A}, {A}]}}": (
+        "10:8: rule a.x.y: 'search' cannot be combined with any_of"
+    ),
     f"any_of:\n  - any_of: [{A}, {A}]\n  - {A}": "cannot have alternatives within alternatives",
 }
 

@@ -88,7 +88,12 @@ FAILS: dict[str, tuple[Any, ...]] = {
     "a heading": ("# A\n", "a.md", {"search": "x", "section": "U"}, "there is no section 'U'"),
     "a name": ("x", "docs/a.md", {"file": ["*.txt", "*.rst"]}, "docs/a.md does not match"),
     "a name of a folder's": (FOLDER, "", {"file": "*.py"}, "no file of docs matches *.py"),
-    "what must not be there": ("draft", "a.md", {"not": {"search": "draft"}}, "found at line 1"),
+    "what must not be there": (
+        "draft",
+        "a.md",
+        {"not": {"search": "draft"}},
+        "condition not met: pattern found at line 1",
+    ),
     "the second of two": (
         "draft",
         "a.md",
@@ -104,6 +109,9 @@ def test_a_condition_that_does_not_hold_says_what_was_found(case: tuple[Any, ...
     artifact, name, *conditions, told = case
     found = decide(artifact, *conditions, name=name)
     assert (found.outcome, told in found.message) == (Outcome.NOT_APPLICABLE, True), found.message
+    if "pattern" in told:
+        wire = conditions[-1].get("not", conditions[-1])
+        assert found.pattern == wire["search"]
 
 
 UNREAD = Artifact(

@@ -88,18 +88,24 @@ def test_options_mean_what_they_say(params: dict[str, Any], outcome: Outcome) ->
         ({"search": "Words", "block": "yaml"}, "pattern not found in blocks of yaml"),
         ({"search": "x", "section": "Gone"}, "there is no section 'Gone'"),
         ({"search": "x", "block": "json"}, "there is no fenced block of the language json"),
-        ({"search": "TODO", "min_count": 3}, "found 2 times, first at line 3; at least 3 are"),
+        (
+            {"search": "TODO", "min_count": 3},
+            "pattern found 2 times, first at line 3; at least 3 are wanted",
+        ),
         ({"search": "Call", "min_count": 2, "max_count": 4}, "at line 7; 2 to 4 are wanted"),
         ({"search": "Call", "negate": True}, "pattern found at line 7; it must not be there"),
     ],
 )
 def test_message_tells_what_is_wrong_and_where(params: dict[str, Any], message: str) -> None:
-    assert message in search(MARKDOWN, **params).message
+    result = search(MARKDOWN, **params)
+    assert message in result.message
+    assert result.pattern == ("" if message.startswith("there is no") else params["search"])
 
 
 def test_message_and_evidence_tell_what_was_found() -> None:
     result = search(MARKDOWN, search="TODO", max_count=1)
     assert result.message == "pattern found 2 times, first at line 3; at most 1 are wanted"
+    assert result.pattern == "TODO"
     assert result.evidence == "3 | Words and TODO.\n15 | TODO here."
     assert result.location == Place("a.md", 3, 11)
 
@@ -314,7 +320,9 @@ def test_no_bytes_make_a_check_raise(data: bytes) -> None:
             id="crossed",
         ),
         pytest.param(
-            {"search": "x", "negate": True, "max_count": 2}, "negate does not go", id="both"
+            {"search": "x", "negate": True, "max_count": 2},
+            "negate cannot be combined with min_count and max_count",
+            id="both",
         ),
         pytest.param({"search": "x", "files": []}, r"files must be .* not \[\]", id="no globs"),
     ],

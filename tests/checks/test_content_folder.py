@@ -90,7 +90,11 @@ BINARY_FIRST = folder(a_png=b"\x89PNG\0", b_md="yes\n", c_md="no\n")
     [
         ({"search": "yes", "files": "*"}, PASS, "b.md: pattern found at line 1"),
         ({"search": "yes", "each": True}, FAIL, "c.md: pattern not found"),
-        ({"search": "no", "negate": True}, FAIL, "c.md: pattern found at line 1; it must not"),
+        (
+            {"search": "no", "negate": True},
+            FAIL,
+            "c.md: pattern found at line 1; it must not be there",
+        ),
         ({"search": "oh", "files": "*"}, ERROR, "a.png: a.png is binary: a NUL"),
     ],
 )
@@ -100,6 +104,7 @@ def test_a_file_that_cannot_be_judged_hides_none_that_decides(
     result = search(BINARY_FIRST, **params)
     assert result.outcome is outcome
     assert result.message.startswith(message)
+    assert result.pattern == ("" if outcome is ERROR else params["search"])
 
 
 UNREAD = LeftOut(path="z.md", reason=Reason.UNREADABLE, detail="Permission denied")
@@ -108,13 +113,21 @@ UNREAD = LeftOut(path="z.md", reason=Reason.UNREADABLE, detail="Permission denie
 @pytest.mark.parametrize(
     ("params", "outcome", "message", "notes"),
     [
-        pytest.param({"search": "two", "files": "*"}, PASS, "b.md: pattern found", True, id="one"),
+        pytest.param(
+            {"search": "two", "files": "*"}, PASS, "b.md: pattern found at line ", True, id="one"
+        ),
         pytest.param({"search": "yes", "each": True}, ERROR, "not checked: ", False, id="each"),
         pytest.param(
-            {"search": "two", "each": True}, FAIL, "a.md: pattern not", True, id="not each"
+            {"search": "two", "each": True}, FAIL, "a.md: pattern not found", True, id="not each"
         ),
         pytest.param({"search": "X", "negate": True}, ERROR, "not checked: ", False, id="in none"),
-        pytest.param({"search": "TODO", "negate": True}, FAIL, "b.md: pattern", True, id="in one"),
+        pytest.param(
+            {"search": "TODO", "negate": True},
+            FAIL,
+            "b.md: pattern found at line ",
+            True,
+            id="in one",
+        ),
         pytest.param(
             {"search": "XXX", "files": "*"},
             FAIL,
@@ -179,7 +192,8 @@ def test_message_tells_how_many_files_were_searched() -> None:
 def test_message_names_the_only_file_that_was_searched(
     params: dict[str, Any], message: str
 ) -> None:
-    assert search(TEXTS, **params).message == message
+    result = search(TEXTS, **params)
+    assert (result.message, result.pattern) == (message, params["search"])
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize("report", HIDDEN, ids=["suite", "suites"])
 def test_tests_that_a_junit_report_tells_of_have_to_be_in_it(report: str) -> None:
-    with pytest.raises(UnreadableError, match="the suite 's' tells of 9 tests and shows 1"):
+    with pytest.raises(UnreadableError, match="the suite 's' declares 9 tests and contains 1"):
         read("junit", report.format('<testcase name="a"/>'))
 
 
@@ -194,7 +194,11 @@ ENTITY = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><checkstyle>&a;<
 NO_REPORT: list[tuple[str, Any, str]] = [
     ("sarif", {}, "not a SARIF log of version 2.1.0"),
     ("sarif", {"version": "2.1.0", "runs": []}, "the SARIF log has no runs"),
-    ("sarif", {"version": "2.1.0", "runs": [{}]}, "has no results: the tool did not judge"),
+    (
+        "sarif",
+        {"version": "2.1.0", "runs": [{}]},
+        "has no results: the tool did not check anything",
+    ),
     ("sarif", {"version": "2.1.0", "runs": [3]}, "a run in the SARIF log is not a map"),
     ("sarif", sarif(invocations=[{"executionSuccessful": False}]), "that it did not succeed"),
     ("sarif", sarif({"ruleId": "R1"}), "has no message: {'ruleId': 'R1'}"),
@@ -215,11 +219,11 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     (
         "junit",
         '<testsuite name="s" failures="2"><testcase name="t"/></testsuite>',
-        "the suite 's' tells of 2 failures and shows 0",
+        "the suite 's' declares 2 failures and contains 0",
     ),
     ("tap", "ok 1\n", "has no plan"),
     ("tap", "1..3\nok 1\nok 2\n", "3 tests were planned, 2 are reported"),
-    ("tap", "1..2\nok 1\nok 3\n", "test 3 stands where test 2 should"),
+    ("tap", "1..2\nok 1\nok 3\n", "test 3 comes where test 2 is expected"),
     ("tap", "1..1\n1..1\nok\n", "two plans"),
     ("tap", "1..0 # SKIP all\n", "no test was run"),
     ("tap", "1..2\nok 1\nBail out! no disk\n", "the tests were given up: no disk"),

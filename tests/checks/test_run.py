@@ -152,7 +152,7 @@ def test_check_that_changes_the_artifact_is_an_error(artifact: Path, command: st
     evaluation = evaluate(target(artifact, before, after), registry())
     assert [row.outcome for row in evaluation.results] == [Outcome.PASS, Outcome.ERROR]
     assert evaluation.results[1].message == f"{artifact} changed while this check ran"
-    assert evaluation.unsound == f"{artifact} changed while it was being judged"
+    assert evaluation.unsound == f"{artifact} changed during the evaluation"
     assert not evaluation.passed
 
 

@@ -44,7 +44,7 @@ def test_an_artifact_that_is_too_large_is_refused_in_one_line(
     assert out == ""
     assert err == (
         f"pytest-reflex: {name} is too large: 60.0 MB, the limit is 50.0 MB "
-        "(split it, or judge a part of it)\n"
+        "(split it, or check a part of it)\n"
     )
 
 

@@ -35,7 +35,7 @@ TWICE = {
     "in a group": ("criteria fix a.md --template a --template b", "--template is given 2 times"),
     "json and format": (
         "evaluate a.md --criteria base --json --format x",
-        "--json and --format exclude each other",
+        "--json and --format cannot be combined",
     ),
 }
 

@@ -135,7 +135,7 @@ def test_info_tells_gates_and_what_is_wrong_with_them(
     )
     page = told(capsys, "info", "plan")
     assert f"GATES       a: x 'y z'  (required, {own})\n" in page
-    assert f"            b: criteria code over m.py  (told only, {own})\n" in page
+    assert f"            b: criteria code over m.py  (reported only, {own})\n" in page
     write(project, "[iterate.gates.c]\ntimeout = 5\n")
     assert "gate 'c' has neither a command nor criteria" in told(capsys, "info", "plan")
 

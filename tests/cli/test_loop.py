@@ -172,7 +172,7 @@ def test_a_step_that_fails_twice_has_its_status(
 
 REFUSED = {
     "no criteria": (["loop", "new", "x", "--yes"], "no criteria were named"),
-    "two criteria": ([*NEW, "--template", "base"], "exclude each other"),
+    "two criteria": ([*NEW, "--template", "base"], "cannot be combined"),
     "in place of nothing": ([*NEW, "--in-place", "--yes"], "--in-place needs --input"),
     "a draft that is not there": ([*NEW, "--input", "gone.md", "--yes"], "gone.md"),
     "a draft that is a picture": ([*NEW, "--input", "p.png", "--yes"], "a loop refines UTF-8 text"),

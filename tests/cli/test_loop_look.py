@@ -295,7 +295,7 @@ def test_a_copied_loop_is_no_other_one_and_is_not_driven(stage: Stage, capsys: C
     assert "loop resume" not in out
     for verb in ("resume", "stop"):
         assert main(["loop", verb, "copy"]) == 4
-        assert "copy has the history of loop 'left': a copy is not driven" in told(capsys)
+        assert "copy has the history of loop 'left': cannot run a copied loop" in told(capsys)
 
 
 def told(capsys: Captured) -> str:

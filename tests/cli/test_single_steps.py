@@ -194,12 +194,12 @@ REFUSED = {
     ),
     "a number that is none": ("refine --issues -", '{"issues": NaN}', "NaN is not a JSON number"),
     "a nest": ("refine --issues -", '{"issues": ' + "[" * 200_000, "the JSON is nested too deep"),
-    "two places": ("refine --in-place --output x", "", "exclude each other"),
+    "two places": ("refine --in-place --output x", "", "cannot be combined"),
     "a place that is none": ("refine --output /dev/null", "", "no result can be written to"),
-    "two criteria": ("critique --criteria a --template b", "", "exclude each other"),
+    "two criteria": ("critique --criteria a --template b", "", "cannot be combined"),
     "an agent nobody knows": ("critique --agent robo", "", "did you mean robot?"),
     "a folder": ("critique folder", "", "is a folder"),
-    "a picture": ("refine picture", "", "what is not text can be judged, by"),
+    "a picture": ("refine picture", "", "what is not text can be checked, by"),
     "an empty file": ("refine empty", "", "empty is empty"),
 }
 

@@ -137,7 +137,7 @@ def test_other_language_needs_a_command(name: str, language: str) -> None:
     params = {"command": {"var": "lint_command"}, "variables": {"lint_command": ""}}
     result = judge("package a\n", "bugs", name, language=language, **params)
     assert result.outcome is Outcome.NOT_MEASURED
-    assert "name a command that judges it (bugs) with the variable lint_command" in result.message
+    assert "name a command that checks it (bugs) with the variable lint_command" in result.message
 
 
 def test_command_takes_the_place_of_our_tools(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_tool_that_dies_without_a_report_is_no_pass(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     result = judge("def f(a: int) -> str:\n    print(a)\n    return a\n", aspect)
     assert result.outcome is Outcome.ERROR
-    assert f"{tool} could not judge" in result.message
+    assert f"{tool} could not check it" in result.message
 
 
 def test_types_are_judged_anew_behind_a_run_that_was_cut_short() -> None:

@@ -357,7 +357,7 @@ ERRORS: dict[str, tuple[str, str]] = {
     "negate with a count": (
         check("{type: content, search: x, negate: true, min_count: 2}"),
         (
-            "5:47: rule a.docs.title: negate does not go with min_count and max_count "
+            "5:47: rule a.docs.title: negate cannot be combined with min_count and max_count "
             "(negate means that it is not there at all)"
         ),
     ),
@@ -683,14 +683,14 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
     "prose-check": (
         rules(whole(check="It is kind", samples=None)),
         "5:12",
-        "nobody judges 'It is kind' without an agent",
+        "only an agent can check 'It is kind'",
     ),
     "judged-gate": (
         rules(whole(check="{type: judged, votes: 3}")),
         "5:12",
-        "it blocks, and only an agent judges it: two votes may differ",
+        "it blocks, and only an LLM judge grades it: two votes may differ",
     ),
-    "no-check": (rules(whole(check=None, samples=None)), "2:5", "nothing judges this rule"),
+    "no-check": (rules(whole(check=None, samples=None)), "2:5", "nothing checks this rule"),
     "weightless": (
         rules(whole(severity="warn", weight=0), OTHER),
         "9:13",
@@ -753,7 +753,7 @@ WARNINGS: dict[str, tuple[str, str, str]] = {
         "5:46",
         "'../a/*' matches no file of a folder",
     ),
-    "says-nothing": (rules(whole(fix="[]")), "9:5", "fix says nothing"),
+    "says-nothing": (rules(whole(fix="[]")), "9:5", "fix is empty"),
     "same-checks": (
         rules(whole(), whole("a.docs.twin", description="Twin")),
         "12:12",

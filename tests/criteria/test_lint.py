@@ -109,10 +109,10 @@ def test_nothing_is_said_where_nothing_is_odd(folder: Path, text: str) -> None:
 
 
 IDLE = {
-    "fixes": ("    fix: []\n", "says-nothing", "fix says nothing"),
-    "samples": ("    samples: ~\n", "says-nothing", "samples says nothing"),
-    "phases": ("phases: ~\n", "says-nothing", "phases says nothing"),
-    "nothing inherited": ("extends: []\n", "says-nothing", "extends says nothing"),
+    "fixes": ("    fix: []\n", "says-nothing", "fix is empty"),
+    "samples": ("    samples: ~\n", "says-nothing", "samples is empty"),
+    "phases": ("phases: ~\n", "says-nothing", "phases is empty"),
+    "nothing inherited": ("extends: []\n", "says-nothing", "extends is empty"),
     "inherited twice": ("extends: [base, base]\n", "says-nothing", "extends names 'base' twice"),
 }
 

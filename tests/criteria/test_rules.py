@@ -131,8 +131,17 @@ def test_the_severities_of_linters_are_read_as_those_of_rules(
 FAULTS = [
     ({"weigth": 1}, "6:5: rule a.docs.title: a rule has no key 'weigth' (did you mean weight?)"),
     ({"tags": "[x]"}, "6:5: rule a.docs.title: a rule has no key 'tags' (known: id, desc"),
-    ({"severity": "fial"}, "4:15: rule a.docs.title: severity must be one of fail, warn, info, er"),
-    ({"severity": "True"}, "one of fail, warn, info, error, warning, not the boolean true"),
+    (
+        {"severity": "fial"},
+        (
+            "4:15: rule a.docs.title: severity must be one of fail, warn, info, error, warning, "
+            "not the text 'fial' (did you mean fail?)"
+        ),
+    ),
+    (
+        {"severity": "True"},
+        "severity must be one of fail, warn, info, error, warning, not the boolean true",
+    ),
     ({"severity": "Error"}, "not the text 'Error' (did you mean fail?)"),
     ({"severity": None}, "2:5: rule a.docs.title: severity is missing (fail, warn or info)"),
     ({"description": None}, "2:5: rule a.docs.title: description is missing"),

@@ -111,7 +111,7 @@ def test_one_rule_can_be_chosen(page: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_strict_wants_samples_of_both_kinds(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["criteria", "test", "page.yaml", "a.docs.bare", "--strict"]) == 1
-    told = "strict: a good or a bad sample is wanting: a.docs.bare"
+    told = "strict: a good or a bad sample is missing: a.docs.bare"
     assert capsys.readouterr().out.splitlines()[-1] == told
 
 

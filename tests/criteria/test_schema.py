@@ -32,7 +32,8 @@ SUITE = Draft202012Validator(file_schema("suite", REGISTRY))
 # What no schema can say: comparing values, following names, looking into texts.
 UNSAYABLE = re.compile(
     r"given twice|reads like|contradicts|no inherited rule|there is no variable|no argument of it"
-    r"|does not go with|more than max_count|cannot fail|both give|both name|nothing can fail"
+    r"|cannot be combined with (?:min_count|across:|block:)|more than max_count|cannot fail"
+    r"|both give|both name|nothing can fail"
     r"|no rule carries weight|no rule is of severity|there are no (?:rules|criteria)|another rule"
     r"|belongs to this rule|not a valid pattern|control character|active_levels|differ in case"
     r"|matches no artifact|names nothing|cannot name a command|the name '.*' cannot be used"

@@ -85,7 +85,10 @@ FAULTS: dict[str, tuple[str, str]] = {
     "a type": ("{type: content, search: x}", "a condition has no key 'type'"),
     "words for people": ("{search: x, expected: y}", "a condition has no key 'expected'"),
     "an opposite of nothing": ("{not: x}", "not takes exactly one condition, not the text 'x'"),
-    "an opposite beside another": ("{not: {search: x}, path: y}", "not other keys"),
+    "an opposite beside another": (
+        "{not: {search: x}, path: y}",
+        "not takes exactly one condition, not other keys",
+    ),
     "an opposite of an opposite": ("{not: {not: {search: x}}}", "not cannot be nested in not"),
     "no such variable": ("{search: {var: q}}", "there is no variable 'q'"),
     "what always holds": ("{search: x, min_count: 0}", "min_count 0 holds for every text"),

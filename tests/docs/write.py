@@ -45,7 +45,7 @@ def main(paths: list[str]) -> None:
         text = rewritten(text, found)
         page.write_text(written(text) if page == ROOT / PAGE else text, encoding="utf-8")
         for deviation in found:
-            kind = "rewritten" if deviation.exchange else "NOT MENDED"
+            kind = "rewritten" if deviation.exchange else "NOT FIXED"
             sys.stdout.write(f"{path}: {kind}: {str(deviation).partition(chr(10) + '---')[0]}\n")
 
 

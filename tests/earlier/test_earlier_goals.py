@@ -63,7 +63,7 @@ def test_an_earlier_goal_is_shown_and_verified(earlier: BringBack, told: Told, n
     shutil.rmtree(project.parent / "user-state")
     unknown = json.loads(told("goal", "check", "--json", status=5))["criteria"]
     assert all(
-        "nobody approved" in one["evidence"] for text, one in unknown.items() if "grep" in text
+        "it is not approved" in one["evidence"] for text, one in unknown.items() if "grep" in text
     )
     assert STATE.read_bytes() == before
 

@@ -45,8 +45,19 @@ _WORDS = ("message", "details")
 """What a check says in words, which get better from version to version."""
 
 
+_PLANS = {"Mend what": "Fix what", "See to": "Work on", "Hold the result": "Check the result"}
+"""How steps of the offline agent's plans began, and how they begin now; the rest is compared."""
+
+
+def _reworded(step: str) -> str:
+    old = next((words for words in _PLANS if step.startswith(words)), "")
+    return _PLANS.get(old, "") + step.removeprefix(old)
+
+
 def _untimed(value: Any, left_out: tuple[str, ...] = _LATER) -> Any:
     if isinstance(value, dict):
+        if "plan" in value:
+            value = {**value, "plan": [_reworded(step) for step in value["plan"]]}
         return {
             key: _untimed(one, (*_LATER, *_WORDS) if key == "evaluation" else left_out)
             for key, one in value.items()

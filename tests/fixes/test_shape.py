@@ -77,7 +77,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "literal-expand": (
         "replace",
         {"search": "a", "with": "", "literal": True, "expand": True},
-        "replace: literal and expand exclude each other",
+        "replace: literal and expand cannot be combined",
     ),
     "path": (
         "set",

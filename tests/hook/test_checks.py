@@ -37,7 +37,7 @@ def test_what_nobody_approved_is_shown_and_not_run(desk: Desk) -> None:
     state = goal({"a": {"met": False, "command": "touch ran"}, "b": False}, exit_signal=True)
     desk.write(state)
     reason = desk.stop()
-    assert "- a: not run, because nobody approved it: touch ran" in reason
+    assert "- a: not run, because it is not approved: touch ran" in reason
     desk.write(goal({"a": {"met": True, "command": "touch ran"}}, exit_signal=True))
     assert desk.stop() == ""
     assert not (desk.project / "ran").exists()
@@ -54,7 +54,7 @@ def test_who_is_let_go_on_claims_is_told_what_was_not_run(desk: Desk, store: str
         assert path
         path.write_text(store, "latin-1") if store != "removed" else path.unlink()
     assert desk.stop() == ""
-    told = "the goal is reached: not run, because nobody approved it: touch ran"
+    told = "the goal is reached: not run, because it is not approved: touch ran"
     assert told in desk.told
     assert not (desk.project / "ran").exists()
 
@@ -240,7 +240,7 @@ def test_a_command_of_criteria_is_run_once_they_are_installed(words: Desk) -> No
     (words.project / "words.yaml").write_text(WORDS + RUNS)
     reason = words.stop(*ON_WORDS)
     assert "a.x.alpha" in reason
-    assert "nobody approved it: criteria words.yaml for a.md; touch ran" in words.told
+    assert "it is not approved: criteria words.yaml for a.md; touch ran" in words.told
     assert not (words.project / "ran").exists()
     words.approve(*ON_WORDS)
     words.stop(*ON_WORDS)

@@ -60,7 +60,7 @@ def by_rule(capsys: Output, key: str) -> dict[str, Any]:
 def test_samples_are_not_asked_about_unless_a_judge_is_named(project: Path, capsys: Output) -> None:
     configured(project, "counts")
     assert main(["criteria", "test", "tone.yaml", "a.tone.polite"]) == 0
-    assert "not asked: a.tone.polite: an agent judges the rule" in capsys.readouterr().out
+    assert "not asked: a.tone.polite: an LLM judge grades the rule" in capsys.readouterr().out
     assert not (project / "asked").exists()
 
 
@@ -99,6 +99,6 @@ def test_a_proof_asks_nobody_and_counts_no_judged_rule(capsys: Output) -> None:
 def test_a_proof_says_what_to_do_for_a_judged_rule(capsys: Output) -> None:
     assert main(["criteria", "prove", "tone.yaml", "--strict"]) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "a.tone.polite is judged: an agent judges it" in told
+    assert "a.tone.polite is judged: an LLM judge grades it" in told
     assert "criteria test --judge NAME" in told
     assert "1 proved, 1 unproven, 3 judged" in told

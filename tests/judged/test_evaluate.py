@@ -69,7 +69,7 @@ def test_the_configuration_may_name_the_judge(project: Path) -> None:
 
 
 REFUSED = {
-    "the offline agent": ("offline", "agent 'offline' cannot judge"),
+    "the offline agent": ("offline", "agent 'offline' cannot be an LLM judge"),
     "a name that is not there": ("jurry", "no agent named 'jurry' (did you mean jury?)"),
 }
 
@@ -102,7 +102,7 @@ def test_in_python_the_argument_alone_names_the_judge(project: Path) -> None:
     found = pytest_reflex.evaluate("a.md", "tone.yaml", judge="jury")
     assert found.passed
     assert found.judged == 2
-    with pytest.raises(UsageError, match="agent 'offline' cannot judge"):
+    with pytest.raises(UsageError, match="agent 'offline' cannot be an LLM judge"):
         pytest_reflex.evaluate("a.md", "tone.yaml", judge="offline")
 
 
@@ -118,4 +118,4 @@ def test_the_doctor_says_who_judges_and_who_cannot(
     assert [row["steps"] for row in rows if row["name"] == "jury"] == [["judge"]]
     file.write_text('judge = "offline"\n' + agents)
     assert main(["doctor"]) == 4
-    assert "judge: agent 'offline' answers the steps of a loop only" in capsys.readouterr().out
+    assert "judge: agent 'offline' answers only the steps of a loop" in capsys.readouterr().out

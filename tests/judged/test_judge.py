@@ -156,7 +156,7 @@ class Broken:
 
 @pytest.mark.parametrize(
     ("reply", "told"),
-    [(RuntimeError("boom"), "raised RuntimeError: boom"), ("yes", "returned 'yes', no Reply")],
+    [(RuntimeError("boom"), "raised RuntimeError: boom"), ("yes", "returned 'yes', not a Reply")],
     ids=["raises", "no reply"],
 )
 def test_an_agent_that_breaks_its_promise_is_a_void_vote(reply: object, told: str) -> None:
@@ -185,7 +185,9 @@ ALONE = '{"case": "0000000000000000", "reasons": ["x"], "verdict": "pass"}'
     ids=["around", "behind", "before a fence", "behind a fence", "in a fence"],
 )
 def test_a_vote_with_text_around_it_is_none(answer: str) -> None:
-    with pytest.raises(ContractError, match="text around the JSON object; give the object"):
+    with pytest.raises(
+        ContractError, match="there is text around the JSON object; give the object only"
+    ):
         read_judgement(answer, "0" * 16)
 
 

@@ -183,6 +183,6 @@ def test_a_judge_hears_nothing_of_plan_or_critique(project: Path) -> None:
     configured(project, 'open("prompts", "a").write(prompt)\n' + PAID, **TABLE)
     main(BEGIN)
     told = (project / "prompts").read_text()
-    assert "Hold the result against" not in told
+    assert "Check the result against" not in told
     assert "thank the reader" not in told
     assert program(project, "pass")

@@ -70,7 +70,7 @@ def test_the_one_line_of_a_quiet_session_says_that_agents_voted(suite: Path, run
 def test_a_rule_without_a_check_names_every_way_to_name_a_judge(suite: Path, run: Any) -> None:
     told = " ".join(run().stdout.str().split())
     way = "name one with --judge, in pytest with --reflex-judge, or as `judge` in"
-    for what in ("an agent has to judge it and none is", "it has no check, and no agent is"):
+    for what in ("it needs an LLM judge and none is", "it has no check, and no LLM judge is"):
         assert re.search(f"{what} configured[^:]*: {way} pytest-reflex.toml", told)
 
 
@@ -121,7 +121,10 @@ def test_the_fork_of_a_loop_comes_to_the_same_votes(
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("offline", "*agent 'offline' cannot judge*"), ("jurry", "*no agent named 'jurry'*")],
+    [
+        ("offline", "*agent 'offline' cannot be an LLM judge*"),
+        ("jurry", "*no agent named 'jurry'*"),
+    ],
 )
 def test_who_cannot_judge_is_a_usage_error(suite: Path, run: Any, name: str, told: str) -> None:
     result = run(f"--reflex-judge={name}")

@@ -83,4 +83,4 @@ def test_a_dry_run_as_json_says_that_nobody_judges(capsys: pytest.CaptureFixture
 def test_explain_says_in_words_what_a_judge_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["criteria", "explain", "tone.yaml", "a.tone.polite"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "an agent judges it, in at most 3 votes by the rubric: No insults." in told
+    assert "an LLM judge grades it, in at most 3 votes by the rubric: No insults." in told

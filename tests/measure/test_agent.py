@@ -218,7 +218,7 @@ def test_an_answer_that_was_refused_is_asked_for_once_more_with_the_reason() -> 
         ([reply("", error="it ran longer than 5 s and was stopped")], "it ran longer than 5 s"),
         ([reply('{"status": "passed"}', error="exit 1")], "exit 1"),
         ([ValueError("no such model")], "the agent raised ValueError: no such model"),
-        ([42], "the agent returned 42, no Reply"),
+        ([42], "the agent returned 42, not a Reply"),
     ],
 )
 def test_an_agent_that_fails_is_an_error_with_its_reason(answers: Sequence[Any], why: str) -> None:

@@ -95,7 +95,7 @@ def test_a_suite_measures_its_own_artifacts(project: Path) -> None:
 @pytest.mark.parametrize(
     ("criteria", "artifacts", "more", "why"),
     [
-        ("words.yaml", (), {}, "its criteria have nothing to judge"),
+        ("words.yaml", (), {}, "its criteria have nothing to check"),
         ("none.yaml", ("good.md",), {}, "none.yaml"),
         ("words.yaml", ("good.md",), {"phase": "C"}, "there is no phase 'C'"),
         ("words.yaml", ("good.md",), {"threshold": "high"}, "high"),

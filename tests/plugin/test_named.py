@@ -97,7 +97,7 @@ def test_an_artifact_outside_the_root_folder(project: pytest.Pytester, run: Run)
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--reflex-criteria=named.yaml",), "*named.yaml has nothing to judge*"),
+        (("--reflex-criteria=named.yaml",), "*named.yaml has nothing to check*"),
         (("--reflex-artifact=doc.md",), "--reflex-artifact needs --reflex-criteria NAME|FILE*"),
         (("--reflex-phase=A",), "--reflex-phase needs --reflex-criteria*"),
         (("--reflex-threshold=0.5",), "--reflex-threshold needs --reflex-criteria*"),

@@ -104,8 +104,8 @@ def test_several_evaluations_get_an_overview_and_only_news_is_detailed() -> None
 
 
 def test_what_makes_an_evaluation_unsound_has_a_label_of_its_own() -> None:
-    one = replace(sample(), unsound="a.md changed while it was being judged")
-    assert "UNSOUND     a.md changed while it was being judged" in evaluation_text(one).splitlines()
+    one = replace(sample(), unsound="a.md changed during the evaluation")
+    assert "UNSOUND     a.md changed during the evaluation" in evaluation_text(one).splitlines()
 
 
 def test_problems_and_the_exit_status_are_told() -> None:

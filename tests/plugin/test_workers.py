@@ -91,7 +91,7 @@ def test_a_dead_worker_costs_its_item_and_no_other(
         [
             "INCOMPLETE  score 0.714 (5 of 7 points), threshold 0.9",
             "NOT MEASURED the worker died while it ran: a.x.dies",
-            "NEXT        see it die alone: pytest -n 0 mini.reflex.yaml::a.x.dies::0",
+            "NEXT        run it alone: pytest -n 0 mini.reflex.yaml::a.x.dies::0",
         ]
     )
     found = document("two.json")

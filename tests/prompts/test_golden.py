@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.prompts.stories import Golden, all_prompts
-from tests.prompts.write import GOLDEN
+from tests.prompts.version import GOLDEN
 
 ADVICE = "read it, then `python -m tests.prompts.write` keeps what is asked now"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.txt"))

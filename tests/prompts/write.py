@@ -1,7 +1,7 @@
 """Write the prompts of all steps and drivers anew: ``python -m tests.prompts.write``.
 
-Read the difference as the model would that gets nothing else. Where a prompt of a step has changed,
-raise `VERSION` in `pytest_reflex/agents/prompts.py` if a release had the old one.
+Read the difference as the model would that gets nothing else. Where a prompt has changed, raise
+`VERSION` in `pytest_reflex/agents/prompts.py`; `version.json` has the version of the prompts here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tests.prompts.stories import all_prompts
-
-GOLDEN = Path(__file__).parent / "golden"
+from tests.prompts.version import GOLDEN, RAISE, keep
 
 
 def main() -> int:
@@ -27,7 +26,10 @@ def main() -> int:
         if not path.exists() or path.read_text("utf-8") != golden.text:
             path.write_text(golden.text, encoding="utf-8")
             sys.stdout.write(f"wrote {path.name}: {golden.text.partition(chr(10))[0]}\n")
-    return 0
+    if keep():
+        return 0
+    sys.stderr.write(f"{RAISE}\n")
+    return 1
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ BAD: list[tuple[dict[str, Any], Files, str, tuple[str, int]]] = [
     (
         {"search": "x", "min_count": 3},
         {"a.md": "x\n", "b.md": "x\n"},
-        "found 2 times, first at line 1; at least 3",
+        "pattern found 2 times, first at line 1; at least 3 are wanted",
         ("a.md", 1),
     ),
 ]
@@ -195,6 +195,8 @@ def test_fault_of_the_whole_lies_in_a_file_and_line(
     result = together(params, files)
     assert result.outcome is Outcome.FAIL
     assert message in result.message
+    if "search" in params:
+        assert result.pattern == params["search"]
     if any(place):
         assert result.location is not None
         assert (result.location.path, result.location.line) == (f"d/{place[0]}", place[1])
@@ -237,7 +239,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "'across' is not a key of a check of type structure (json_schema)": {
         "json_schema": {"type": "map"}
     },
-    "each does not go with across: true": {**NUMBER, "each": True},
+    "each cannot be combined with across: true": {**NUMBER, "each": True},
     "with across: true it needs index": {"links": {}},
     "anchors is about each file": {"links": {"anchors": True, "index": "a.md"}},
     "names: it needs matches": {"names": {"unique": True}},
@@ -254,7 +256,10 @@ def test_what_has_no_meaning_across_files_is_refused(message: str, params: dict[
     [
         ("unique is about several files", {"names": {"matches": "a", "unique": True}}),
         ("index is about several files", {"links": {"index": "a.md"}}),
-        ("exists: false does not go with unique", {"path": "a", "exists": False, "unique": True}),
+        (
+            "exists: false cannot be combined with unique",
+            {"path": "a", "exists": False, "unique": True},
+        ),
     ],
 )
 def test_what_is_about_several_files_asks_for_across(message: str, params: dict[str, Any]) -> None:

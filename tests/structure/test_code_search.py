@@ -36,22 +36,28 @@ def search(text: str, name: str = "a.py", language: str = "python", **params: An
 
 PYTHON_CASES: list[tuple[dict[str, Any], Outcome, str, int, int]] = [
     ({"pattern": "print($X)"}, Outcome.PASS, "pattern found", 0, 0),
-    ({"pattern": "eval($$$)", "min_count": 2}, Outcome.PASS, "found 2 times", 0, 0),
+    ({"pattern": "eval($$$)", "min_count": 2}, Outcome.PASS, "pattern found 2 times", 0, 0),
     (
         {"pattern": "eval($$$)", "negate": True},
         Outcome.FAIL,
-        "2 times; it must not be there",
+        "pattern found 2 times; it must not be there (and 1 more)",
         4,
         13,
     ),
     (
         {"pattern": "eval($$$)", "max_count": 1},
         Outcome.FAIL,
-        "2 times; at most 1 are wanted",
+        "pattern found 2 times; at most 1 are wanted",
         4,
         36,
     ),
-    ({"pattern": "eval($$$)", "min_count": 3}, Outcome.FAIL, "2 times; at least 3", 0, 0),
+    (
+        {"pattern": "eval($$$)", "min_count": 3},
+        Outcome.FAIL,
+        "pattern found 2 times; at least 3 are wanted",
+        0,
+        0,
+    ),
     ({"pattern": "exec($X)", "negate": True}, Outcome.PASS, "pattern not found", 0, 0),
     ({"pattern": "logging.info($$$)"}, Outcome.FAIL, "pattern not found", 0, 0),
 ]
@@ -66,7 +72,8 @@ def test_code_is_searched_and_comments_are_not(
 ) -> None:
     found = search(PYTHON, **params)
     assert found.outcome is outcome
-    assert message in found.message
+    assert found.message == message
+    assert found.pattern == ("" if outcome is Outcome.PASS else params["pattern"])
     assert not line or found.location == Place("a.py", line, column)
 
 
@@ -76,6 +83,7 @@ def test_blocks_of_the_language_are_searched() -> None:
     found = search(text, "a.md", "javascript", pattern="fetch($U)", negate=True)
     assert found.location == Place("a.md", 4, 1)
     assert found.message == "pattern found; it must not be there"
+    assert found.pattern == "fetch($U)"
 
 
 @needs_ast_grep
@@ -216,7 +224,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"pattern": "x"}, "code: it needs the key language"),
     ({"language": "pyhton", "pattern": "x"}, "language must be one of bash, c, "),
     ({"language": "python", "pattern": "x", "min_count": 0}, "min_count 0 holds always"),
-    ({"language": "python", "pattern": "x", "negate": True, "max_count": 1}, "negate does not go"),
+    (
+        {"language": "python", "pattern": "x", "negate": True, "max_count": 1},
+        "negate cannot be combined with min_count and max_count",
+    ),
     ({"language": "python", "pattern": "x", "min_count": 2, "max_count": 1}, "more than max_count"),
 ]
 

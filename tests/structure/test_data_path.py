@@ -70,6 +70,7 @@ def test_value_that_is_not_fails_with_its_line(
 ) -> None:
     result = judge(YAML, params, "a.yaml")
     assert (result.outcome, result.message) == (Outcome.FAIL, message)
+    assert result.pattern == params.get("matches", "")
     assert result.location is not None
     assert result.location[:2] == ("a.yaml", line)
 

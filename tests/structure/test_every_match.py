@@ -80,5 +80,6 @@ def test_one_match_that_is_not_fails_in_its_line(
     result = judge(DOCUMENT, params, "a.yaml")
     assert result.outcome is Outcome.FAIL
     assert result.message.startswith(message)
+    assert result.pattern == (params["matches"] if "pattern" in message else "")
     assert result.location is not None
     assert result.location.line == line

@@ -63,6 +63,7 @@ FAILING: list[tuple[str, dict[str, Any]]] = [
 def test_document_without_them_fails(message: str, params: dict[str, Any]) -> None:
     result = judge(DOCUMENT, {"headings": params})
     assert (result.outcome, result.message) == (Outcome.FAIL, message)
+    assert result.pattern == ("^notes" if "pattern" in message else "")
 
 
 OUTLINES = [
@@ -129,6 +130,7 @@ NOT_SHOWN = {
 def test_code_that_shows_no_use_is_no_usage(text: str) -> None:
     result = judge(f"# Tool\n\n{text}", USED)
     assert result.message == "missing or empty section (pattern not found)"
+    assert result.pattern == "usage"
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ def test_what_does_not_fit_is_shown_at_its_place(
     found = against(text)
     assert found.outcome is Outcome.FAIL
     assert message in found.message
+    assert found.pattern == ("^[a-z]+$" if "pattern" in message else "")
     assert found.location == Place("a.yaml", line, column)
 
 

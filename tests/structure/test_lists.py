@@ -56,6 +56,7 @@ def test_a_name_without_a_value_is_named(pattern: str) -> None:
     assert [one.message for one in found.findings] == [
         f"{name}.md: the first group of the pattern is empty" for name in "bc"
     ]
+    assert {one.pattern for one in found.findings} == {pattern}
 
 
 def test_versions_have_any_number_of_digits() -> None:

@@ -28,7 +28,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "value_type must be one of string, integer": {"path": "a", "value_type": "text"},
     "block must be json, yaml, toml or front-matter": {"path": "a", "block": "xml"},
     "path: column 3 of 'a..b'": {"path": "a..b"},
-    "exists: false does not go with equals": {"path": "a", "exists": False, "equals": 1},
+    "exists: false cannot be combined with equals": {"path": "a", "exists": False, "equals": 1},
     "min_count 0 holds always": {"path": "a", "min_count": 0},
     r"matches is not a valid pattern: .*: \(": {"path": "a", "matches": "("},
     r"required is not a valid pattern: .*: x\)": {"headings": {"required": "/x)/"}},

@@ -38,7 +38,7 @@ FAILING: list[tuple[str, dict[str, Any], str]] = [
     ),
     (LONG + "\n" + "- item\n" * 50, {"max_average_sentence": 25}, "30.0 words per sentence"),
     (LONG, {"max_sentence": 29}, "a sentence of 30 words, at most 29 are wanted: word word"),
-    ("# Only a heading\n", {"max_average_sentence": 25}, "there is no prose to judge"),
+    ("# Only a heading\n", {"max_average_sentence": 25}, "there is no prose to check"),
     ("One two.\n", {"min_words": 3}, "2 words of prose, at least 3 are wanted"),
     ("# T\n\n![one two three four five](x)\n", {"opening": 5}, "the longest paragraph"),
     ("# T\n\n## A\n\n## B\n\nFive words are right here.\n", {"opening": 5}, "the longest"),

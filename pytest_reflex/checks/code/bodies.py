@@ -203,7 +203,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
 
 
 def _notes(sources: list[Source]) -> str:
-    """Return how many notes to themselves people left, and where the first is: no fault."""
+    """Return how many notes to themselves people left, and where the first is: no problem."""
     notes = [
         f"line {line}" + (f" of {source.name}" if len(sources) > 1 else "")
         for source in sources

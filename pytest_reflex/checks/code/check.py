@@ -52,7 +52,7 @@ TIMEOUT = 300.0
 LINE_LENGTH = 100
 
 _NAMES = Kind(
-    "a list of names, perhaps empty",
+    "a list of names, which may be empty",
     lambda value: isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value),
     lambda text: [part.strip() for part in text.split(",") if part.strip()],
     schema={"type": "array", "items": TEXT.schema},
@@ -65,10 +65,10 @@ _WORDS = Kind(
 KINDS = {
     "aspect": aspect_of(ASPECTS),
     "language": _WORDS.means(
-        "the language of the artifact; of any other than `python`, `command` judges", "`python`"
+        "the language of the artifact; any other than `python` needs `command`", "`python`"
     ),
     "command": _WORDS.means(
-        "a text for a shell that judges in our place, as in an executable check", "ours"
+        "a shell command that checks in place of our tools, as in an executable check", "ours"
     ),
     "timeout": SECONDS.means("seconds for a tool or the command", f"{TIMEOUT:g}"),
     "names": _NAMES.means("with `functions`: names that have to be defined", "none"),
@@ -202,7 +202,7 @@ def _not_ours(artifact: Artifact, language: str, aspect: str, variable: str) -> 
         return result_of(Report([Finding(message)], reading="Python"), artifact)
     named = f"the variable {variable}" if variable else "the key command"
     kind = language if language != "python" else "no Python"
-    message = f"{artifact.name} is {kind}: name a command that judges it ({aspect}) with {named}"
+    message = f"{artifact.name} is {kind}: name a command that checks it ({aspect}) with {named}"
     return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
 
 

@@ -1,4 +1,4 @@
-"""Findings of ruff that are faults only in some places, which the syntax tree tells apart.
+"""Findings of ruff that are problems only in some places, which the syntax tree distinguishes.
 
 Each rule was run over packages that are well kept: what is found there and is as it should be, is
 left alone.
@@ -39,7 +39,7 @@ _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 
 
 def is_fault(code: str, source: Source, place: _Place) -> bool:
-    """Return whether a finding of ruff is a fault in its place; of other rules it always is one."""
+    """Return whether a finding of ruff is a problem in its place; other rules: always."""
     judge = _JUDGES.get(code)
     return judge is None or source.tree is None or judge(source, _in_bytes(source, place))
 

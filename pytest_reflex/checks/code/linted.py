@@ -116,14 +116,14 @@ def _entries(finished: Finished) -> list[dict[str, Any]]:
     said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
     code = finished.returncode
     if code not in (0, 1):
-        raise ToolError(f"ruff could not judge: {said[0] if said else 'no reason given'}")
+        raise ToolError(f"ruff could not check it: {said[0] if said else 'no reason given'}")
     try:
         entries: list[dict[str, Any]] = json.loads(finished.stdout) if finished.stdout else []
     except ValueError:
-        raise ToolError("ruff could not judge: what it wrote is not JSON") from None
+        raise ToolError("ruff could not check it: what it wrote is not JSON") from None
     if bool(entries) != bool(code) or not finished.stdout:
         why = said[-1] if said else "it gives no report"
-        raise ToolError(f"ruff could not judge: exit status {code}, {why}")
+        raise ToolError(f"ruff could not check it: exit status {code}, {why}")
     return entries
 
 

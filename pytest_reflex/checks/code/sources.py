@@ -24,7 +24,7 @@ _TRIES = 5  # others build trees too: pytest does so when it imports a test
 
 
 def parse_python(text: str, name: str = "<text>", *, compiles: bool = False) -> ast.Module:
-    """Return the tree of a text; with `compiles` it is held to what only the compiler refuses.
+    """Return the tree of a text; with `compiles` it is checked for what only the compiler refuses.
 
     Raises SyntaxError, ValueError, RecursionError or MemoryError, as the compiler does.
     """
@@ -49,7 +49,7 @@ def _parse(text: str, name: str, compiles: bool) -> ast.Module:
 _PYTHON = (".py", ".pyi")
 PYTHON_FILES = tuple(f"*{ending}" for ending in _PYTHON)
 _ANY_TEXT = ("", ".md", ".txt")
-"""Endings that say nothing: a loop calls every artifact artifact.md."""
+"""Endings without a meaning: a loop calls every artifact artifact.md."""
 
 MAX_CHARACTERS = 1_000_000
 
@@ -64,7 +64,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One file: its name in the artifact, its text, and its tree or the fault that kept it.
+    """One file: its name in the artifact, its text, and its tree or the problem that kept it.
 
     `name` is relative, and ends in .py or .pyi: a place that may be written to in another folder.
     `may_be_newer` where its parser, and no later step, does not take the text.
@@ -97,7 +97,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a judge saw: faults, or none and a `summary`.
+    """What a judge saw: problems, or none and a `summary`.
 
     `unmeasured` says that something has to be installed before it can judge, and `needs` what;
     `trouble` says why it could not.

@@ -56,7 +56,7 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
         return Seen([_told(line) for line in named] or [tests[0].told(Finding(last))])
     if finished.returncode == _NONE:
         return Seen([tests[0].told(Finding("pytest collects no test in it"))])
-    return Seen(trouble=f"pytest could not judge: exit status {finished.returncode}")
+    return Seen(trouble=f"pytest could not check it: exit status {finished.returncode}")
 
 
 def _told(line: str) -> Found:

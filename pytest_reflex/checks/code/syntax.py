@@ -8,7 +8,7 @@ from pytest_reflex.model.targets import CheckContext
 
 
 def judge(reading: Reading, context: CheckContext) -> Seen:
-    """Find an artifact without a statement; what does not compile has been told before."""
+    """Find an artifact without a statement; what does not compile is reported before."""
     if not any(source.tree and source.tree.body for source in reading.sources):
         return Seen([reading.sources[0].told(Finding("there is no statement in it", 1))])
     count = len(reading.sources)

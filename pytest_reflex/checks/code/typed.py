@@ -1,7 +1,7 @@
 """`types`: what mypy finds, without any configuration and without installed packages.
 
 What mypy learns about the standard library is kept as long as this process lives, in a folder that
-nobody else writes to: a run of 1.3 seconds takes a fifth of it then.
+no other process writes to: a run of 1.3 seconds takes a fifth of it then.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
             judged = finished.returncode in ((0, 1) if errors else (0,))
             if not judged and not found:
                 said = finished.stderr.decode("utf-8", "replace").strip().splitlines()
-                raise ToolError(f"mypy could not judge: {said[-1] if said else 'no reason given'}")
+                raise ToolError(
+                    f"mypy could not check it: {said[-1] if said else 'no reason given'}"
+                )
     except ToolError as error:
         return Seen(trouble=str(error))
     return Seen(found, "mypy finds nothing")

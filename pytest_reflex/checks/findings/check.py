@@ -250,7 +250,7 @@ def _location(counted: Counted, artifact: Artifact) -> Place | None:
 
 
 def _stamp(path: Path | None) -> tuple[int, ...] | None:
-    """Return what tells one writing of a file from the next; None where there is no such file."""
+    """Return what distinguishes one writing of a file from the next; None without a file."""
     try:
         status = os.stat(path) if path else None
     except (OSError, ValueError):
@@ -267,7 +267,7 @@ def _reader(params: Mapping[str, Any]) -> Reader:
 
 
 def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
-    """Yield the problems; one of a mapping is told of what is wrong in it."""
+    """Yield the problems; one in a mapping names the key that is wrong."""
     for problem in problems:
         key = problem.path[0] if problem.path else ""
         slip = None if problem.of_key else slip_in(key, spec.params.get(key))

@@ -53,7 +53,9 @@ def _findings(run: dict[str, Any]) -> Iterator[ToolFinding]:
             raise UnreadableError("the tool says in its SARIF log that it did not succeed")
     results = run.get("results")
     if not isinstance(results, list):
-        raise UnreadableError("a run in the SARIF log has no results: the tool did not judge")
+        raise UnreadableError(
+            "a run in the SARIF log has no results: the tool did not check anything"
+        )
     rules = _rules(run)
     for result in results:
         result = _map(result, "a result")
@@ -142,7 +144,7 @@ def read_tap(data: bytes) -> list[ToolFinding]:
         elif result := _RESULT.fullmatch(line.rstrip()):
             count += 1
             if result[2] and int(result[2]) != count:
-                raise UnreadableError(f"test {result[2]} stands where test {count} should")
+                raise UnreadableError(f"test {result[2]} comes where test {count} is expected")
             description = result[3] or ""
             if _DIRECTIVE.search(description):
                 continue
@@ -259,7 +261,7 @@ def _checkstyle(error: Element, file: Element) -> ToolFinding:
 def read_junit(data: bytes) -> list[ToolFinding]:
     """Return the failures and errors of a JUnit report, the rule being the name of the test.
 
-    Raises UnreadableError where it is none, or tells of more tests or failures than it shows;
+    Raises UnreadableError where it is none, or declares more tests or failures than it contains;
     NothingRunError where no test was run.
     """
     root = read_xml(data)
@@ -294,11 +296,13 @@ def _refuse_hidden(suite: Element, *, counts_tests: bool) -> None:
     cases = [case for inner in _suites(suite) for case in inner.below("testcase")]
     tests = number_in(suite, "tests")
     if counts_tests and tests > len(cases):
-        raise UnreadableError(f"the suite {name!r} tells of {tests} tests and shows {len(cases)}")
+        raise UnreadableError(
+            f"the suite {name!r} declares {tests} tests and contains {len(cases)}"
+        )
     shown = sum(len(case.below("failure", "error")) for case in cases)
     told = number_in(suite, "failures") + number_in(suite, "errors")
     if told > shown:
-        raise UnreadableError(f"the suite {name!r} tells of {told} failures and shows {shown}")
+        raise UnreadableError(f"the suite {name!r} declares {told} failures and contains {shown}")
 
 
 def _was_run(case: Element) -> bool:

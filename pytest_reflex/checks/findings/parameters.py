@@ -23,7 +23,7 @@ OPEN = ("json", "jsonl")
 """Forms whose fields a rule names."""
 
 TELLING = ("junit", "tap", "eslint-json")
-"""Forms that tell whether anything was run or looked at."""
+"""Forms that show whether anything was run or looked at."""
 
 _NOT_THAT_LIST = "no report: anything but that list"
 FORMS = {
@@ -141,7 +141,7 @@ KINDS = {
     ).means("how many may be there, in all or of a level", "0"),
     "install": TEXT.means("how to get the tool; shown where it is missing"),
     "fields": Kind(
-        "a mapping of message, and perhaps rule, level, file, line and column, to paths",
+        "a mapping of message, and optionally rule, level, file, line and column, to paths",
         is_fields,
         schema={
             "type": "object",

@@ -203,7 +203,7 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ca
         if not params.get("across") or kind.make_together is None:
             return kind.make(params)
         if params.get("each"):
-            raise ParameterError("each", "each does not go with across: true")
+            raise ParameterError("each", "each cannot be combined with across: true")
         return kind.make_together(params)
     except ValueError as error:
         message = f"{kind.key}: {error}"

@@ -58,7 +58,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     least, most = params.get("min_count"), params.get("max_count")
     if params.get("negate"):
         if least is not None or most is not None:
-            raise ParameterError("negate", "negate does not go with min_count and max_count")
+            raise ParameterError("negate", "negate cannot be combined with min_count and max_count")
         most = 0
     least = (1 if most is None else 0) if least is None else least
     if most is None and not least:
@@ -153,8 +153,8 @@ def _matches(
 def _broken(root: SgNode) -> int | None:
     """Return the line, from 0, at which a tree is not that of the text; None where there is none.
 
-    A parser that goes on after a fault leaves out what does not fit, or puts in what is missing: a
-    token without a character.
+    A parser that goes on after a problem leaves out what does not fit, or puts in what is missing:
+    a token without a character.
     """
     error = root.find(kind="ERROR")
     put_in = (node for node in root.find_all(regex="^$") if _is_put_in(node))

@@ -108,7 +108,7 @@ def _text(item: Item) -> str:
 def _make(params: Mapping[str, Any]) -> Judge:
     for key in LIST_KINDS:
         if params.get(key):
-            raise ParameterError(key, f"{key} is about several files: say across: true beside it")
+            raise ParameterError(key, f"{key} is about several files: add across: true")
     together = _together(params)
     return lambda artifact, context: together(artifact, (artifact,), context)
 

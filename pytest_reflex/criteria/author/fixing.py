@@ -1,4 +1,4 @@
-"""Fixes of rules that fail, round after round until a round changes nothing.
+"""Fixes of rules that fail, pass after pass until a pass changes nothing.
 
 Promises: the text that comes out is not changed by a second go, and is no worse than what came in;
 where fixes undo each other, there is an error and no text. Judging and fixing are the caller's,
@@ -95,7 +95,7 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
 
 
 def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> Fixed:
-    """Return what fixes come to, round after round, without those of some rules."""
+    """Return what fixes come to, pass after pass, without those of some rules."""
     seen, fixed = {text}, dict[str, None]()
     before = after = judge(text)
     for _ in range(MOST_ROUNDS):

@@ -39,8 +39,8 @@ def mutants(
 ) -> Iterator[Mutant]:
     """Yield mutants, those of the regions that a check named first.
 
-    `spans` are regions that it matched (offsets), `lines` are lines that it told (from 1), `paths`
-    the values that it looks at in data.
+    `spans` are regions that it matched (offsets), `lines` are lines that it reported (from 1),
+    `paths` the values that it looks at in data.
     """
     seen = {text}
     for mutant in _all(text, spans, tuple(lines), tuple(paths)):

@@ -69,7 +69,7 @@ def planted(text: str, match: str, times: int = 1) -> Iterator[Mutant]:
 
 
 def flawed(text: str) -> Iterator[Mutant]:
-    """Yield the text with common faults at its end, and the text twice."""
+    """Yield the text with common problems at its end, and the text twice."""
     for what, fault in _FAULTS.items():
         yield Mutant(f"with {what}", text.rstrip("\n") + "\n" + fault)
     yield Mutant("twice the text", text.rstrip("\n") + "\n\n" + text)

@@ -34,11 +34,11 @@ class Proof(StrEnum):
 
 MEANING = {
     Proof.VACUOUS: "it passes whatever is removed, garbled or inserted",
-    Proof.UNCLEAR: "a check could not judge what it has to fail on",
+    Proof.UNCLEAR: "a check ended with an error on what it has to fail on",
     Proof.UNPROVEN: "there is nothing to prove it with",
     Proof.NOT_RUN: "it runs a command",
-    Proof.NOT_PROVABLE: "what judges it is not installed",
-    Proof.JUDGED: "an agent judges it, which no number of free tries can prove",
+    Proof.NOT_PROVABLE: "what checks it is not installed",
+    Proof.JUDGED: "an LLM judge grades it, so no free trial can prove it",
 }
 ADVICE = {
     Proof.VACUOUS: "make the check stricter, or give a bad sample that it fails on",
@@ -82,7 +82,7 @@ class RuleProof:
 
     @property
     def is_one_enough(self) -> bool:
-        """Whether a bad file passes beside a good one, and nobody has said that it may."""
+        """Whether a bad file passes beside a good one, and the rule does not allow it."""
         unsaid = any("files" in s.params and "each" not in s.params for s in self.rule.checks)
         return self.among is Outcome.PASS and unsaid
 

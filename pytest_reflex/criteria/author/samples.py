@@ -70,10 +70,10 @@ MEANING = {
     Verdict.REPORTED: "a bad sample fails",
     Verdict.NOISY: "a good sample fails",
     Verdict.MISSING: "a bad sample passes",
-    Verdict.UNCLEAR: "a check could not judge",
+    Verdict.UNCLEAR: "a check ended with an error",
     Verdict.NOT_APPLICABLE: "the condition of the rule does not hold, so that it shows nothing",
-    Verdict.NOT_ASKED: "an agent judges the rule, and none was named (--judge NAME)",
-    Verdict.NOT_MEASURED: "what judges it is not installed",
+    Verdict.NOT_ASKED: "an LLM judge grades the rule, and none is configured (--judge NAME)",
+    Verdict.NOT_MEASURED: "what checks it is not installed",
     Verdict.NONE: "there are no samples",
 }
 BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABLE)

@@ -129,7 +129,7 @@ def _of_checks(name: str) -> dict[str, Schema]:
             "type": "string",
             "pattern": r"^\w[\w.-]*$",
             "maxLength": 100,
-            "description": "checks of one group never run beside each other",
+            "description": "checks of one group never run in parallel",
         },
     }
 

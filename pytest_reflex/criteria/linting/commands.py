@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"^.*?: (?:-c: )?line \d+: ")
 
 
 def syntax_fault(command: str, shell: str) -> str:
-    """Return what bash says against a command that it cannot parse; empty where it says nothing.
+    """Return what bash says against a command that it cannot parse; empty where it prints nothing.
 
     Other shells are not asked: what they understand is another language.
     """

@@ -131,17 +131,17 @@ def _judged(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterat
     table = draft.table
     own = {"check", "checks", "severity"} & set(table)
     if own and rule.severity is Severity.FAIL and checks and all(one.votes for one in checks):
-        message = "it blocks, and only an agent judges it: two votes may differ"
+        message = "it blocks, and only an LLM judge grades it: two votes may differ"
         hint = "add a check for what is a matter of fact, or take severity: warn"
         yield "judged-gate", message, table.at(min(own)), hint
     if rule.checks or not ({"check", "checks", "description"} & set(table)):
         return
     if rule.prose:
-        message = f"nobody judges {quoted(rule.prose)} without an agent"
+        message = f"only an agent can check {quoted(rule.prose)}"
         hint = "give a check with a type; see the reference of checks"
         yield "prose-check", message, table.at("check"), hint
     else:
-        yield "no-check", "nothing judges this rule", table.spot, "check: {type: ...}"
+        yield "no-check", "nothing checks this rule", table.spot, "check: {type: ...}"
 
 
 def _samples(rule: Rule, draft: Draft) -> Iterator[Odd]:

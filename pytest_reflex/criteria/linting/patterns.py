@@ -193,7 +193,7 @@ def _odd(searched: TextSearch) -> Iterator[tuple[str, str, str]]:
 
 
 def _misread(search: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what looks like a slip of the pen, in a check and in a fix."""
+    """Yield what looks like a mistake, in a check and in a fix."""
     if _SLASHES.fullmatch(search):
         message = f"the slashes of {quoted(search)} are part of the pattern"
         yield "slashes", message, "leave them out; ignore_case: true replaces /i"

@@ -1,4 +1,4 @@
-"""A remark of the lint: an error that the reader would raise, or a warning with a name."""
+"""A diagnostic of the lint: an error that the reader would raise, or a warning with a name."""
 
 from __future__ import annotations
 

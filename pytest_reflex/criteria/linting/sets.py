@@ -23,7 +23,7 @@ def idle_keys(table: Table, faults: Faults, keys: Sequence[str], rule_id: str) -
     """Yield the keys of a mapping that are there and hold nothing."""
     for key in keys:
         if key in table and (table[key] is None or table[key] in ([], {})):
-            message = f"{key} says nothing"
+            message = f"{key} is empty"
             spot = table.at_key(key)
             yield warning(
                 "says-nothing", message, faults, spot, hint="leave it out", rule_id=rule_id
@@ -31,7 +31,7 @@ def idle_keys(table: Table, faults: Faults, keys: Sequence[str], rule_id: str) -
 
 
 def idle_in_file(table: Table, faults: Faults) -> Iterator[Remark]:
-    """Yield what says nothing in a file besides its rules: empty keys, a name given twice."""
+    """Yield what is empty in a file besides its rules: empty keys, a name given twice."""
     yield from idle_keys(table, faults, _OF_FILES, "")
     for key in ("extends", "criteria"):
         names = table.get(key)
@@ -46,7 +46,7 @@ def idle_in_file(table: Table, faults: Faults) -> Iterator[Remark]:
 
 
 def idle_in_rule(table: Table, faults: Faults, rule_id: str) -> Iterator[Remark]:
-    """Yield the keys of a rule that say nothing."""
+    """Yield the keys of a rule that are empty."""
     return idle_keys(table, faults, _OF_RULES, rule_id)
 
 

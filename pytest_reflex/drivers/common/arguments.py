@@ -17,7 +17,7 @@ Budget = Mapping[str, float] | float | str
 def settings_of(
     project: Path, flags: Mapping[str, Any] | None = None, plugins: Iterable[str] = ()
 ) -> Settings:
-    """Return the settings in force; a key that nobody reads is a UserWarning.
+    """Return the settings in force; an unknown key is a UserWarning.
 
     `plugins` are added to those that are configured.
     """

@@ -7,7 +7,7 @@ taken back later.
 It is changed under the lock of its folder, so that no request is lost between a driver and a
 person, and removed when nothing stands in it any more.
 
-Promises: who drives a run is asked again where a request was lost on the way; nobody waits longer
+Promises: who drives a run is asked again where a request was lost on the way; no one waits longer
 than was said.
 """
 
@@ -36,7 +36,7 @@ POLL = 1.0
 class Requests:
     """What is asked of one run.
 
-    `stop` is a reason, None where nobody asked; `now` ends the agent too; `feedback` maps an id to
+    `stop` is a reason, None where no one asked; `now` ends the agent too; `feedback` maps an id to
     a text.
     """
 
@@ -203,10 +203,10 @@ def act_or_ask(
     asked: Callable[[bool], Answer],
     patience: float,
 ) -> Answer:
-    """Return what `act` comes to where nobody drives the run, else what asking its driver does.
+    """Return what `act` comes to where no process drives the run, else what asking its driver does.
 
     `act` raises LockedError where another process drives the run. `ask` leaves a request, `is_done`
-    looks whether the driver has taken it; after `patience` seconds nobody waits any more. `asked`
+    looks whether the driver has taken it; after `patience` seconds no one waits any more. `asked`
     makes the answer then: True where it was taken.
     """
     deadline = time.monotonic() + patience

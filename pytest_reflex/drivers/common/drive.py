@@ -35,7 +35,7 @@ E_co = TypeVar("E_co", covariant=True)
 class Inputs:
     """What a decision rests on beside the state.
 
-    `stop` is the reason of a person who asked to stop, None where nobody did; `tampering` says what
+    `stop` is the reason of a person who asked to stop, None where no one did; `tampering` says what
     protected files were modified, empty for none; `elapsed` are the seconds of this sitting.
     """
 

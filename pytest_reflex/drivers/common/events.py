@@ -1,6 +1,6 @@
 """What happens in a run of any driver, in one vocabulary, and its log for programs.
 
-Promises: a line is written whole, in one go, when what it tells is durable; a secret of our
+Promises: a line is written whole, in one go, when what it reports is durable; a secret of our
 environment is in none; what cannot be written is reported once and stops nothing. A file that
 cannot be opened is refused before a run begins.
 """

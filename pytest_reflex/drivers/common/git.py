@@ -116,7 +116,7 @@ class Git(GitCommand):
     def refuse_programs(self) -> None:
         """Raise UsageError where the repository itself names a program that git would run.
 
-        That of LFS is meant, and harms nobody.
+        That of LFS is meant, and does no harm.
         """
         finished = self._finished("config", "--show-scope", "-z", "--get-regexp", PROGRAMS)
         words = finished.stdout.decode("utf-8", "replace").split("\0")

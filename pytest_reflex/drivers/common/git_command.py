@@ -223,7 +223,7 @@ class GitCommand:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
             told = said if hooks else said.partition("\n")[0]
-            raise GitError(f"git {what} failed: {one_line(told or 'it says nothing', 400)}", said)
+            raise GitError(f"git {what} failed: {one_line(told or 'no message', 400)}", said)
         return finished
 
     def _finished(

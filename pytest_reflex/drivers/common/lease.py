@@ -1,9 +1,9 @@
 """Who owns a run: the kernel's lock on a file of its own, and beside it what its owner has started.
 
 Promises: one owner at a time, by a lock that ends with its process (no pid, no status in a file);
-who removes the lock lets nobody in while a tool of the owner is at work.
-Limits: where no lock can be had, that is reported, and nobody is kept out; where a tool clears our
-files away and nothing tells who started it (not on Linux), nobody is until it has ended.
+who removes the lock lets no other process in while a tool of the owner is at work.
+Limits: where no lock can be had, that is reported, and no process is kept out; where a tool clears
+our files away and nothing shows who started it (not on Linux), no process is until it has ended.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Lease:
 
     @property
     def owned(self) -> bool:
-        """Whether we hold the lock, so that nobody else can be at work in this run's name."""
+        """Whether we hold the lock, so that no other process can be at work in this run's name."""
         return self._lock is not None
 
     def take(self) -> None:

@@ -7,7 +7,7 @@ environment.
 
 Two numbers can be compared only where they were counted in the same way, behind the same exit
 status: a test run that breaks off reports fewer failures, and is no better for that.
-Limits: only the end of an output is read; a command whose summary nobody knows has one failure.
+Limits: only the end of an output is read; a command with an unknown summary has one failure.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Measurement:
 
     `summary` says it in one line; `evidence` is the end of what a command wrote, the report of
     criteria, or what an agent says for it: foreign text. `cost` is that of the agents that were
-    asked, as `model.run` has it (None: nobody was paid). `left_children` says that processes of a
+    asked, as `model.run` has it (None: no paid call). `left_children` says that processes of a
     command outlived it, and were killed. `failures` are how failures were counted, and how many
     there are, where somebody did. `limit` is the notice of a rate limit that kept a judge from it.
     """
@@ -247,7 +247,7 @@ _SUMMARIES = (
 
 
 def count_failures(text: str, pattern: str = "") -> tuple[str, int] | None:
-    """Return how failures are counted in an output, and how many; None where nobody can tell.
+    """Return how failures are counted in an output, and how many; None where this is unknown.
 
     Of a `pattern` the last match counts: the numbers in its groups, or without groups each match.
     """

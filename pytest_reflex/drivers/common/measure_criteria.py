@@ -2,7 +2,7 @@
 
 Promises: what breaks the contract, and what an agent says that failed, is an error and no pass;
 nothing in the question is an answer.
-Limits: nobody looks at whether the evidence is true.
+Limits: it is not checked whether the evidence is true.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class CriteriaMeasure:
         self._project, self._registry, self._artifacts = project, registry, tuple(artifacts)
         is_suite = criteria.endswith(SUITE_SUFFIXES) and not artifacts
         if not artifacts and not is_suite:
-            raise UsageError("its criteria have nothing to judge", hint='artifacts = ["README.md"]')
+            raise UsageError("its criteria have nothing to check", hint='artifacts = ["README.md"]')
         self._suite = project / criteria if is_suite else None
         self._level, self._threshold = _level(phase), _threshold(threshold)
         self._criteria, self.files = read_criteria(criteria, registry=registry, relative_to=project)

@@ -1,7 +1,7 @@
 """The record of a run, the agent calls of a step in it, and its row in the list of all runs.
 
 Promises: calls may begin and end in several threads. Limits: what a call cost that a kill ended
-nobody knows.
+this is unknown.
 
 What every run has is here: limits, spending, feedback, the end. What a driver adds is `data`.
 """
@@ -127,7 +127,7 @@ class CallsUnderWay:
 
     @property
     def cost(self) -> Cost | None:
-        """What all of them cost so far; of those that have not ended nobody knows how much."""
+        """What all of them cost so far; of those that have not ended it is unknown."""
         with self._lock:
             now = time.monotonic()
             costs = self._costs | {
@@ -211,7 +211,7 @@ class Record:
 
     @property
     def paid(self) -> Spend:
-        """What was paid where nobody drives the run: calls that were under way count."""
+        """What was paid where no process drives the run: calls that were under way count."""
         return self.spend.with_calls(self.calls_under_way)
 
     @property
@@ -234,7 +234,7 @@ class Record:
         return replace(self, status=INTERRUPTED)
 
     def shown_json(self, driven: bool) -> dict[str, Any]:
-        """Return what a status says of it: where nobody drives it, calls under way were paid."""
+        """Return its status: where no process drives it, calls under way were paid."""
         shown = self if driven else replace(self, spend=self.paid, calls_under_way=())
         return {**shown.to_json(), "driven": driven}
 

@@ -88,7 +88,8 @@ class RunFile:
     def stop(self, reason: str, *, now: bool, patience: float) -> bool:
         """Ask who drives the run to stop, and wait so many seconds; return whether it has ended.
 
-        With `now` its agents and commands are ended too. Raises UsageError where nobody drives it.
+        With `now` its agents and commands are ended too. Raises UsageError where no process drives
+        it.
         """
         check_text("reason", reason)
         asked = False
@@ -112,7 +113,7 @@ class RunFile:
     def give_feedback(self, text: str, *, patience: float) -> bool:
         """Hand a text to the run, and wait so many seconds; return whether its driver has it.
 
-        A run that nobody drives has it when it is resumed; raises UsageError where none can be.
+        A run that no process drives has it when it is resumed; raises UsageError where none can be.
         """
         check_text("feedback", text)
         key = secrets.token_hex(6)

@@ -189,7 +189,7 @@ def run(
 ) -> Events:
     """Begin the run `name` of a driver and yield its events, each of them durable already.
 
-    `given` is for the driver; the others are as in `run_loop`. With `fresh` it begins anew where a
+    `given` is for the driver; the others are as in `run_loop`. With `fresh` it starts over where a
     run can go on. Close the iterator at any time: `resume` continues the run.
     """
     files = RunFile(_folder(project), driver.name, name)
@@ -200,7 +200,7 @@ def run(
 
     def begin(found: Record | None) -> Record:
         if found is not None and found.can_go_on and not fresh:
-            hint = "resume it, or begin anew with `fresh`"
+            hint = "resume it, or start over with `fresh`"
             raise UsageError(f"the run {name} of {driver.name} can go on", hint=hint)
         return replace(new, **changes)
 

@@ -119,7 +119,7 @@ class SnapshotFile(Generic[State]):
             return False
         try:
             if self._spoilt:
-                raise StateError(f"{self.path} is damaged and could not be kept aside")
+                raise StateError(f"{self.path} is damaged, and no copy of it could be kept")
             refuse_links(self._root, self.path.parent)
             self.lease.make_folder()
             self.lease.renew()

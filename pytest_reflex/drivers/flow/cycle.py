@@ -306,7 +306,7 @@ def before_resume(
     is_driven: bool,
     say: Callable[[str], object],
 ) -> None:
-    """Look what was changed since the last sitting: told, and put back after a kill.
+    """Look what was changed since the last sitting: reported, and put back after a kill.
 
     A run that was killed while an agent worked has that agent's changes; else a person made them.
     Raises LockedError where a process drives the run.

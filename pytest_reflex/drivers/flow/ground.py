@@ -97,7 +97,7 @@ class Ground:
             raise StepError(told, hint=f"git switch {self._branch}, then resume")
 
     def shown(self, path: str) -> str:
-        """Return the folder of a node as agents are told it, seen from the project."""
+        """Return the folder of a node as agents get it, seen from the project."""
         return f"{RUNS}/{self.run_id}/nodes/{path}"
 
     def make_folders(self, paths: Iterable[str]) -> None:
@@ -268,7 +268,7 @@ def write_run_state(
 
 
 def is_own(path: str) -> bool:
-    """Return whether a path belongs to runs, and is nobody's work."""
+    """Return whether a path belongs to runs, and does not count as work."""
     return path.startswith(tuple(f"{one}/" for one in OWN))
 
 

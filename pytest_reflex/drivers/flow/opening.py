@@ -214,7 +214,7 @@ def begin(
 
 
 def _new_run(project: Path) -> str:
-    """Make the folder of a new run, which nobody else has made."""
+    """Make the folder of a new run, which no other process has made."""
     runs = project / RUNS
     refuse_links(project, runs)
     try:
@@ -316,12 +316,12 @@ def _refuse_other_tree(record: Record, root: Node) -> None:
     paths = {frame["path"] for frame in record.data["position"]["frames"]}
     if gone := sorted(paths - set(root.paths())):
         place = Place(FLOW_FILE)
-        message = f"the run stands in {', '.join(gone)}, which the flow no longer has"
+        message = f"the run is at {', '.join(gone)}, which the flow no longer has"
         raise FlowError(message, place=place, hint="put the node back, or begin a new run")
 
 
 def abandon(project: Path, run_id: str) -> None:
-    """Have a run that is not finished stand as one that nobody goes on with.
+    """Have a run that is not finished stand as one that is given up.
 
     Raises LockedError where a process drives it.
     """

@@ -34,7 +34,7 @@ _BARE = re.compile(r"^(?P<key>[A-Za-z][\w-]*:[ \t]+)(?P<value>[^\s\"'|>\[{].*?)[
 class AgentFile:
     """One agent file: its front matter, and the whole text that an agent is given.
 
-    `tools` and `disallowed` are those of the front matter, told to the agent and not enforced;
+    `tools` and `disallowed` are those of the front matter, passed to the agent and not enforced;
     `model` is empty where it names none.
     """
 

@@ -165,7 +165,7 @@ def _more(text: str, now: float, flag: str) -> float:
 def _approved(
     state: GoalState, project: Path, registry: Registry, say: Say, *, yes: bool
 ) -> Approvals:
-    """Return what may be run; what nobody approved is shown, and approved by `yes` alone."""
+    """Return what may be run; what is not approved is shown, and approved by `yes` alone."""
     if yes:
         return approve(state, project, registry, say)
     approvals = Approvals.load(project)

@@ -115,7 +115,7 @@ Tell = Callable[[str], object]
 
 
 class GoalDriver:
-    """One run of a goal (seed 003); `ask` puts a gate to a person, None where nobody is there."""
+    """One run of a goal (seed 003); `ask` puts a gate to a person, None where no one is there."""
 
     name = NAME
 
@@ -252,7 +252,7 @@ class GoalDriver:
         }
 
     def _claimed(self, goal: Goal, one: Criterion) -> Criterion:
-        """Return a criterion as the agent's claim has it, where only a claim can tell."""
+        """Return a criterion as the agent's claim has it, where only a claim can show it."""
         claim = goal.work.claims.get(one.text)
         if claim is None or one.plan.runs:
             return one

@@ -138,7 +138,7 @@ def kept_of(
 
     What was changed while an agent worked that was killed is put back; what a person changed since
     is taken as it is now. Raises LockedError where a process drives the run, StateError where an
-    agent has worked and what was kept cannot be read: nobody knows then what verified the goal.
+    agent has worked and what was kept cannot be read: it is unknown then what verified the goal.
     """
     if is_driven:
         raise LockedError(f"{record.run} is driven by another process")

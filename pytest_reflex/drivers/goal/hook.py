@@ -54,7 +54,7 @@ class HookOptions:
 
 
 def answer(data: bytes, options: HookOptions, environment: Mapping[str, str]) -> Decision:
-    """Return what a client that sends a payload is told; raises nothing but our own faults."""
+    """Return the answer to a client that sends a payload; raises nothing but our own bugs."""
     try:
         payload = table.parse_payload(data)
     except table.PayloadError as error:
@@ -170,7 +170,7 @@ def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCo
     assert decision.counts is not None
     noted = None
     try:
-        # Whose goal is reached begins anew with the next one.
+        # Whose goal is reached starts over with the next one.
         is_done = decision.why is Why.DONE
         noted = record.forget() if is_done else record.write(decision.counts)
         if decision.blocks and not noted and payload.stop_hook_active:

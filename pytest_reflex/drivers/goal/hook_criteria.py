@@ -1,6 +1,6 @@
 """The Stop hook on criteria alone: a client is held until an artifact passes them.
 
-What is not passed is the reason, shortened. Rules whose commands nobody approved are left out, and
+What is not passed is the reason, shortened. Rules whose commands are not approved are left out, and
 shown; the counts lie in the user's state folder.
 """
 
@@ -46,7 +46,7 @@ _LINE = 300
 
 
 def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) -> Decision:
-    """Return the decision on an artifact; criteria that cannot be used hold nobody."""
+    """Return the decision on an artifact; criteria that cannot be used do not block."""
     from pytest_reflex.checks.registry import built_in
     from pytest_reflex.drivers.common.measure import Attempt
 
@@ -81,7 +81,7 @@ def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) ->
 def usable_criteria(
     project: Path, options: HookOptions, registry: Registry
 ) -> tuple[Criteria | None, str]:
-    """Return the criteria without what nobody approved and what needs a judge, and why that is.
+    """Return the criteria without what is not approved and what needs a judge, and why that is.
 
     None where nothing is left.
     """

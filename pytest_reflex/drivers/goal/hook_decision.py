@@ -64,7 +64,7 @@ class Why(StrEnum):
 
 HOLDING = frozenset((Why.UNFINISHED, Why.UNMET, Why.NO_SIGNAL))
 SILENT = frozenset((Why.OTHER_EVENT, Why.NO_STATE, Why.OTHER_SESSION, Why.ENDED))
-"""Rows of which nobody has to be told: the hook does not concern this session."""
+"""Rows that need no message: the hook does not concern this session."""
 
 
 class PayloadError(ValueError):
@@ -128,7 +128,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the client is told, why, and what is counted from now on (None: nothing changes).
+    """The answer to the client, why, and what is counted from now on (None: nothing changes).
 
     `detail` is for the person, on standard error.
     """
@@ -231,7 +231,7 @@ def before_checks(
 
 def cap_text(counts: Counts) -> str:
     """Return how often a session was held, and how it is held again."""
-    return f"{counts.blocks} times (to begin anew: pytest-reflex hook release)"
+    return f"{counts.blocks} times (to start over: pytest-reflex hook release)"
 
 
 def after_checks(
@@ -277,7 +277,7 @@ def with_count(text: str, counts: Counts, most: int) -> str:
 
 
 def unmet_text(unmet: Sequence[Criterion], total: int) -> str:
-    """Return what a client is told of criteria that are not met."""
+    """Return the message to a client about criteria that are not met."""
     if not total:
         return (
             "The goal in .loop/state.json has no criteria, so it cannot be reached. "

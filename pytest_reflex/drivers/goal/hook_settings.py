@@ -1,6 +1,6 @@
 """The entry of the Stop hook in the settings of a client, set or removed, with all else kept.
 
-Promises: everything else in the file stays as it is written; where nobody changed the file since,
+Promises: everything else in the file stays as it is written; where the file was not changed since,
 undoing gives back the very bytes that were there.
 """
 

@@ -2,7 +2,7 @@
 there.
 
 A claim stays a claim, unless its evidence names a file of the project in which it can be seen: then
-it is an observation, beside at least one criterion that the program verifies. Nobody's word makes
+it is an observation, beside at least one criterion that the program verifies. No claim alone makes
 an execution output or a measurement.
 
 The file wins over the block. All that is taken is a claim; a change of any other key is named and
@@ -155,7 +155,7 @@ def _claims(before: GoalState, now: GoalState) -> dict[str, Claim]:
 
 
 class _Block:
-    """A status block; what cannot be read of it says nothing."""
+    """A status block; what cannot be read of it does not count."""
 
     def __init__(self, rows: Mapping[str, str], broken: tuple[str, ...]) -> None:
         self.exit_signal = rows.get("EXIT_SIGNAL", "").lower() == "true"

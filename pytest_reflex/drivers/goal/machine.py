@@ -193,7 +193,7 @@ def _answered(goal: Goal, answer: Answer) -> Goal:
 def reopened(goal: Goal, *, is_asked: bool) -> Goal:
     """Return a goal that a person continues: breakers are closed, and begin to count anew.
 
-    Where nobody can be asked, to continue answers the gate that waits.
+    Where no person can be asked, to continue answers the gate that waits.
     """
     waits = goal.pause is not None and goal.pause.reason is StopReason.PERSON_NEEDED
     state = replace(goal.state, stuck_count=0)
@@ -212,7 +212,7 @@ def reopened(goal: Goal, *, is_asked: bool) -> Goal:
 def affected(goal: Goal) -> list[Criterion]:
     """Return the criteria that are verified behind the agent's work, where it signals no end.
 
-    They are those of which it says something new; where it says nothing, those that are unmet.
+    They are those of which it says something new; where it has none, those that are unmet.
     """
     found = [one for one in goal.state.criteria if one.text in goal.work.claims]
     return found or [one for one in goal.state.criteria if not one.holds]

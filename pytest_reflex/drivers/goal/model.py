@@ -68,7 +68,7 @@ class GoalStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a criterion is to be verified; where nothing is given, only evidence can tell.
+    """How a criterion is to be verified; where nothing is given, only evidence can show it.
 
     `command` is a text for a shell: exit status 0 passes, or, with `compare` (such as
     ``p95 < 100 ms``), the number that it prints. `criteria` and `artifact` are a criteria file and
@@ -127,7 +127,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MustNot:
-    """What may never become true; without a command or criteria only a report can tell."""
+    """What may never become true; without a command or criteria only a report can show it."""
 
     text: str
     plan: Plan = Plan()

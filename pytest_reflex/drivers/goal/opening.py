@@ -37,7 +37,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """Who hears of a goal: `ask` puts gates to a person (None: nobody is there), `tell` takes
+    """Who hears of a goal: `ask` puts gates to a person (None: no one is there), `tell` takes
     the lines of the loop, `say` what goes wrong."""
 
     ask: Ask | None

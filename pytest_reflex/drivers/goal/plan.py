@@ -231,7 +231,7 @@ def _rules(file: str, project: Path, registry: Registry) -> Iterator[Criterion]:
     name, _, artifact = file.partition("=")
     if not artifact and not name.endswith(SUITE_SUFFIXES):
         raise UsageError(
-            f"--criteria {one_line(file)} does not say what it is held against",
+            f"--criteria {one_line(file)} does not name what to check",
             hint=f"--criteria {one_line(file)}=README.md, or a suite (*.reflex.yaml)",
         )
     criteria, _ = read_criteria(name, registry=registry, relative_to=project)

@@ -157,14 +157,14 @@ def checklist(goal: Goal) -> Iterator[str]:
         yield f"    {flat(criterion.text)}: {flat(how(criterion))}"
     for must_not in goal.state.must_not:
         way = flat(how(Criterion(text=must_not.text, plan=must_not.plan)))
-        checked = f": {way}" if must_not.plan.runs else " (not checked: only a report can tell)"
+        checked = f": {way}" if must_not.plan.runs else " (not checked: the agent has to report it)"
         yield f"    must not become true: {flat(must_not.text)}{checked}"
     yield f"✓ Steps: {len(goal.state.steps)}"
     yield f"✓ State: {STATE_FILE}"
 
 
 def lines_of(event: DriverEvent, goal: Goal, record: Record) -> list[str]:
-    """Return the lines that tell of an event."""
+    """Return the lines that report an event."""
     if event.kind is Kind.ITERATION:
         return list(_iteration(goal, record))
     if event.kind is Kind.STEP and event.fields.get("step") == Place.CHECKPOINT:

@@ -90,7 +90,7 @@ def workflow_of(spec: str) -> Workflow | None:
 
 
 def gate_of(workflow: Workflow) -> Criterion:
-    """Return what has to be shown in each workflow; only evidence can tell."""
+    """Return what has to be shown in each workflow; only evidence can show it."""
     return Criterion(text=_GATES[workflow], plan=Plan(required=Verification.OBSERVATION))
 
 

@@ -28,7 +28,7 @@ class Place(StrEnum):
 
 
 class Answer(StrEnum):
-    """What came of a gate; `all` answers each gate that follows too, `none`: nobody was there."""
+    """What came of a gate; `all` answers each gate that follows too, `none`: no one was there."""
 
     YES = "yes"
     NO = "no"
@@ -59,7 +59,7 @@ class Work:
 
     `claims` has the criteria of which it says something new. `undone` are keys of the state file
     that it had no business to change, `mismatch` the criteria of which its status block says
-    something else than the file. `edits` counts changes by file, None where nobody could see them;
+    something else than the file. `edits` counts changes by file, None where they are unknown;
     `broken` are statements that it reports as having become true although they must not.
     """
 

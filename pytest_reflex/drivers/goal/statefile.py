@@ -157,7 +157,7 @@ def _criterion(text: str, entry: Any, plan: Any, fault: str) -> Criterion:
 
 
 def _verification(word: Any, met: bool) -> Verification | None:
-    """Return how a criterion was verified; a word that nobody knows proves nothing."""
+    """Return how a criterion was verified; an unknown word proves nothing."""
     try:
         return Verification(word)
     except ValueError:

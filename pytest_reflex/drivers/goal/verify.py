@@ -5,7 +5,7 @@ its hash was recorded in the user's state folder, for this project, when a perso
 installed the hook. Criteria that start processes are approved with the content of all their files.
 
 What cannot be verified by the program stays what was claimed of it. What could not be measured is
-not met, and what nobody approved is not run.
+not met, and what is not approved is not run.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Approvals:
         return cls(project, frozenset(found) if isinstance(found, dict) else frozenset())
 
     def missing(self, plans: Iterable[Plan], registry: Registry) -> tuple[Runnable, ...]:
-        """Return what plans would start and nobody approved, each once.
+        """Return what plans would start and is not approved, each once.
 
         Raises ReflexError where criteria cannot be read.
         """
@@ -134,7 +134,7 @@ def _hash(key: Any) -> str:
 
 def describe_refusal(missing: Iterable[Runnable]) -> str:
     """Return why something was not run, for evidence."""
-    return "not run, because nobody approved it: " + " | ".join(one.text for one in missing)
+    return "not run, because it is not approved: " + " | ".join(one.text for one in missing)
 
 
 EVIDENCE = 1_000
@@ -195,7 +195,7 @@ class Verifier:
 
 
 def refused_of(plans: Iterable[Plan], verifier: Verifier) -> str:
-    """Return which of some plans are not run because nobody approved them, empty for none."""
+    """Return which of some plans are not run because they are not approved, empty for none."""
     refused: dict[str, None] = {}
     for plan in dict.fromkeys(one.started for one in plans if one.runs):
         try:

@@ -92,7 +92,7 @@ def resume_iterate(
 
 
 def _nobody(text: str) -> None:
-    """Nobody listens."""
+    """Ignore it."""
 
 
 def _options(

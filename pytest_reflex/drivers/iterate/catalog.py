@@ -2,7 +2,7 @@
 
 A run that is complete has no state file any more: its row is read off its log.
 
-Promises: nobody drives a procedure while its files are removed; links are removed and never
+Promises: no process drives a procedure while its files are removed; links are removed and never
 followed; what is not a file of ours stays.
 """
 

@@ -1,9 +1,9 @@
-"""A git commit for each iteration: only files that it changed, and that nobody had changed before.
+"""A git commit for each iteration: only files that it changed, and that no one had changed before.
 
 The git of the system does it, on the branch that is checked out, in an index of its own.
 Promises: what was staged or changed before an iteration is in no commit and stays as it is; nothing
 outside the project is added; what git refuses stops no run. No hook is run and nothing is
-signed: nobody is there to answer, and a hook might change what the gates have passed.
+signed: no one is there to answer, and a hook might change what the gates have passed.
 Limits: a file that was changed before the iteration is left out as a whole, which is reported.
 """
 
@@ -71,7 +71,7 @@ class Commits:
         self._before = {path: self._stamp(path) for path in others}
 
     def after_agent(self) -> None:
-        """Look at it again, right behind the agent: what gates write is nobody's work."""
+        """Look at it again, right behind the agent: what gates write does not count as work."""
         self._after = self._uncommitted()
         self._touched = tuple(
             path for path, stamp in self._before.items() if self._stamp(path) != stamp

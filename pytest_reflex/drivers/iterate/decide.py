@@ -3,8 +3,8 @@
 Failures come before the limit: who failed to the end has not got there.
 
 A signal counts only where it is the last line of an answer that is not empty: a tool that repeats
-its prompt, in which the signal is explained, says nothing by that. What a terminal eats (colours, a
-byte-order mark) is never in the way.
+its prompt, in which the signal is explained, gives no signal by that. What a terminal eats
+(colours, a byte-order mark) is never in the way.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _lines(text: str) -> list[str]:
 
 
 def unheard(text: str, *, offers_success: bool) -> str:
-    """Return what to tell of a signal in an answer that counts for nothing; empty without one."""
+    """Return the message about a signal in an answer that counts for nothing; empty without one."""
     if promised(text) is Promise.SUCCESS:
         return "" if offers_success else _NOT_OFFERED
     last = "".join(_lines(text)[-1:])
@@ -214,7 +214,7 @@ def unheard(text: str, *, offers_success: bool) -> str:
 
 
 def doubt(text: str, *, changed: bool | None) -> str:
-    """Return what to tell of a good answer that may be a notice of a limit; empty for others.
+    """Return the message about a good answer that may be a notice of a limit; empty for others.
 
     `changed` says whether the iteration changed the tree: who did that has worked.
     """

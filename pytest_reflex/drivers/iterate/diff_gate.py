@@ -63,7 +63,7 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A tree at one time: what counts, what else lies there, and what git was told to ignore."""
+    """A tree at one time: what counts, what else lies there, and what git ignores."""
 
     entries: Mapping[bytes, bytes]
     names: frozenset[bytes]

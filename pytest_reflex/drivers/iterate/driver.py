@@ -1,7 +1,7 @@
 """The iteration loop: iterations one after the other, each by a fresh process, until one of its
 ends.
 
-Promises: an iteration is decided once, counted once, and on the disk before it is told; an
+Promises: an iteration is decided once, counted once, and on the disk before it is reported; an
 interrupted iteration is not counted and is run again; whatever ends the loop leaves a state that
 can be resumed, or none where there is nothing left to do.
 """

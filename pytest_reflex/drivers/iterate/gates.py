@@ -1,13 +1,12 @@
 """Quality gates of an iteration loop: commands, and criteria that are judged as everywhere.
 
-What can be known of them is looked at before the first iteration, so that nobody pays for an
+What can be known of them is looked at before the first iteration, so that no one pays for an
 iteration behind a gate that cannot open. All gates run in their order, also behind a failed one:
-one iteration then tells everything that is wrong. Promises: only a gate that was judged and held is
-a pass; a file of criteria that changed since the start judges nothing any more.
-A gate whose files were modified since the start fails until they are back (`protection`), and
-caches from before are not read.
-Limits: what a gate relies on beyond `gate_files` can be changed by whoever it judges; `timeout` is
-that of a command, the checks of criteria have their own.
+one iteration then reports everything that is wrong. Promises: only a gate that was evaluated and
+passed is a pass; a file of criteria that changed since the start judges nothing any more. A gate
+whose files were modified since the start fails until they are back (`protection`), and caches from
+before are not read. Limits: what a gate relies on beyond `gate_files` can be changed by whoever it
+judges; `timeout` is that of a command, the checks of criteria have their own.
 """
 
 from __future__ import annotations

@@ -36,12 +36,12 @@ def local_time() -> datetime:
 
 
 class Log:
-    """Tells one run of a procedure; the driver calls a method where something happens.
+    """Reports one run of a procedure; the driver calls a method where something happens.
 
     `say` takes one line (or more) of text for stderr; `clock` gives aware times, shown in their
     own zone to people and in UTC to programs; `hidden` are values with the references that stand
     for them (`process.environment.secrets`). `render` makes text of lines;
-    `gate_done` is told the name of each gate that was tried.
+    `gate_done` gets the name of each gate that was tried.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class Log:
     def ended(
         self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
     ) -> None:
-        """Tell the end and, to who wants to know, the statistics; then let go of the file."""
+        """Report the end and, if enabled, the statistics; then let go of the file."""
         figures = statistics_of(state.elapsed)
         fields: dict[str, Any] = {"iterations": state.iteration, "phase": "end"}
         if figures.count:

@@ -107,7 +107,7 @@ def progress_text(round_: Round) -> str:
 
 
 def last_words(round_: Round) -> str:
-    """Return the last line of what a failed tool wrote; empty where it is told as the reason."""
+    """Return the last line of what a failed tool wrote; empty where it is the reason."""
     if round_.cause in (Cause.PROMISED_FAILURE, Cause.GATE):
         return ""
     lines = readable(round_.output).strip().splitlines()
@@ -168,7 +168,7 @@ def gate_outcome(result: GateResult) -> str:
     return _SAID[result.outcome] + (f" ({result.summary})" if result.summary else "")
 
 
-_SAID = {"pass": "passed", "fail": "failed", "error": "could not be judged"}
+_SAID = {"pass": "passed", "fail": "failed", "error": "could not be evaluated"}
 
 
 def unchanged_text(count: int, limit: int) -> str:

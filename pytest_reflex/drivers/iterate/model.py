@@ -111,7 +111,7 @@ class Bounds:
 
     `max_iterations` iterations, `failure_threshold` failed iterations in a row (at least 1),
     `wall_time` seconds of one sitting, `unchanged` iterations in a row that left the tree as it
-    was; they are always told, and end the loop where `stop_unchanged`. `budget` may have usd,
+    was; they are always reported, and end the loop where `stop_unchanged`. `budget` may have usd,
     tokens, calls and seconds of the tool's work.
     """
 
@@ -141,12 +141,12 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """What a gate came to: `outcome` is pass, fail or error (could not be judged: not a pass).
+    """What a gate came to: `outcome` is pass, fail or error (could not be evaluated: not a pass).
 
     `output` is the end of what a command wrote, or what criteria found: foreign text.
     `left_children` says that processes of a command outlived it, and were killed. `cost` is that of
     an LLM judge, in the form of `model.run.cost_of`. `failures` are how failures were counted and
-    how many there are, None where that says nothing: the gate was not judged, or its files were
+    how many there are, None where that has no meaning: the gate was not judged, or its files were
     modified. `limit` is the notice of a rate limit that kept its judge from a verdict.
     """
 
@@ -174,7 +174,7 @@ class Round:
     it gave the other one, and the procedure has that stop the run. `failing` are the required gates
     that failed; where there are some and no `cause`, `progress` says what became better. `known`
     are the fewest failures of gates that were counted so far. `changed` says whether the tree is
-    another than before (None: nobody could tell), `files` which files are (None: likewise). `usd`
+    another than before (None: unknown), `files` which files are (None: likewise). `usd`
     and `tokens` are None where they are not known. `output` is the last that a tool which failed
     has written, `answer` the end of what the tool said: foreign text. `cost` is what the tool's
     call and an LLM judge of its gates cost, in the form of `model.run.cost_of`.
@@ -275,10 +275,10 @@ class State:
 
     @property
     def paid(self) -> Spend:
-        """What was paid where nobody drives the run: calls that were under way count."""
+        """What was paid where no process drives the run: calls that were under way count."""
         return self.spend.with_calls(self.calls)
 
     @property
     def run(self) -> str:
-        """What tells this run from others of its procedure, and names its log."""
+        """What distinguishes this run from others of its procedure, and names its log."""
         return self.log_name or self.started_at

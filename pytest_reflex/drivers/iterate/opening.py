@@ -66,7 +66,7 @@ class Options:
         """
         said = {key: _read(key, wire[key]) for key in _READERS if wire.get(key) is not None}
         if "agent" in said and "ai_cmd" in said:
-            raise UsageError("options: agent and ai_cmd are two tools", hint=_MEND)
+            raise UsageError("options: agent and ai_cmd cannot be combined", hint=_MEND)
         phases = {phase: said[phase.value] for phase in Phase if said.get(phase.value)}
         return cls(
             agent=said.get("agent"),
@@ -83,7 +83,7 @@ class Options:
         )
 
     def over(self, before: Options) -> Options:
-        """Return these options, and where they say nothing those from before."""
+        """Return these options, and those from before where one is not given."""
         named = self.agent is not None or self.ai_command is not None
         return Options(
             agent=self.agent if named else before.agent,
@@ -126,7 +126,7 @@ def taken_up(
     """Return the state with which a run goes on, under the bounds that hold now.
 
     What gates relied on at the start is kept where its owner was killed, and else seen anew.
-    Raises UsageError where there is none, where it was aborted and nobody says that what failed is
+    Raises UsageError where there is none, where it was aborted and no one says that what failed is
     fixed, or where nothing is left in which that could be seen.
     """
     if found is None or found.status is Status.COMPLETED:
@@ -162,7 +162,7 @@ def taken_up(
 
 
 def another_program() -> str:
-    """Return what is to be thought of a state that says running where nobody holds the lock."""
+    """Return what is to be thought of a state that says running where no process holds the lock."""
     return "no process holds its lock: it was killed, or another program is at work on it"
 
 
@@ -177,7 +177,7 @@ def unfinished(found: State) -> UsageError:
     doubt = f"; {another_program()}" if found.status is Status.RUNNING else ""
     return UsageError(
         f"a run of {name} {how} after {done}{doubt}",
-        hint=f"go on with: {RESUME} {name}, or begin anew with --fresh",
+        hint=f"go on with: {RESUME} {name}, or start over with --fresh",
     )
 
 

@@ -93,7 +93,7 @@ def refuse_other_gates(
         raise UsageError(
             f"the run of {procedure} was killed, and since it began these gates were changed, "
             f"added or removed: {_listed(names)}",
-            hint="put their configuration back, or begin anew: "
+            hint="put their configuration back, or start over: "
             f"pytest-reflex iterate run {procedure} --fresh",
         )
 
@@ -151,9 +151,9 @@ def _gates(results: Sequence[GateResult]) -> dict[str, Any]:
 
 
 def last_text(wire: Mapping[str, Any], most: int) -> str:
-    """Return the part of a prompt that tells of the last iteration, in about `most` characters.
+    """Return the part of a prompt about the last iteration, in about `most` characters.
 
-    Empty where nothing is kept, or nothing is to be told.
+    Empty where nothing is kept, or nothing is to be reported.
     """
     number, outcome = wire.get("iteration"), wire.get("outcome")
     if most <= 0 or not isinstance(number, int) or not isinstance(outcome, str):
@@ -276,7 +276,7 @@ def failing_gates(results: Sequence[GateResult]) -> tuple[str, ...]:
 
 
 def known_from_json(wire: object) -> Known:
-    """Read what is known; raises ValueError for what nobody counted."""
+    """Read what is known; raises ValueError for what was not counted."""
     if not isinstance(wire, dict) or not all(isinstance(one, dict) for one in wire.values()):
         raise ValueError(f"known_failures is {wire!r}, not an object of objects")
     for one in wire.values():

@@ -120,10 +120,10 @@ def compose(
 ) -> str:
     """Return the prompt of iteration `number` (from 1) of `total` (0: no limit).
 
-    `last` tells of the last iteration; `contexts` stand before the phases; `replaced` are fragments
-    instead of those that the procedure has for a phase. Files are read now, so that an iteration
-    has what the one before left in them. Each fragment stands there once, as it is, but for blank
-    lines around it. Raises UsageError for a fragment that cannot be used any more.
+    `last` describes the last iteration; `contexts` stand before the phases; `replaced` are
+    fragments instead of those that the procedure has for a phase. Files are read now, so that an
+    iteration has what the one before left in them. Each fragment stands there once, as it is, but
+    for blank lines around it. Raises UsageError for a fragment that cannot be used any more.
     """
     parts = [TITLE, _preamble(procedure, number, total, _GOING_ON if last else _FRESH)]
     parts += [last] if last else []

@@ -1,7 +1,7 @@
 """What a person asks of a run of a procedure: to stop, or to take something into account.
 
 Promises: of a run that is driven only the driver writes the state; a request that was lost on the
-way is made again, and taken once; what nobody will take is refused and not left behind.
+way is made again, and taken once; what will not be taken is refused and not left behind.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def procedure_to_tell(root: Path) -> str:
 def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float) -> Stopped:
     """Ask the process that drives a procedure to stop, and wait so many seconds.
 
-    With `now` its tool is ended too. Raises UsageError where nobody drives it.
+    With `now` its tool is ended too. Raises UsageError where no process drives it.
     """
     control = ControlFile.beside(state_path(root, procedure))
     wanted = Requests(stop=reason, now=now)
@@ -117,7 +117,7 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
 def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> Handed:
     """Hand what a person says to the next iteration of a procedure, and wait so many seconds.
 
-    A run that nobody drives has it when it is resumed. Raises UsageError where there is none.
+    A run that no process drives has it when it is resumed. Raises UsageError where there is none.
     """
     control = ControlFile.beside(state_path(root, procedure))
     key = secrets.token_hex(6)
@@ -175,7 +175,7 @@ def _can_go_on(state: State | None) -> bool:
 
 
 def _undriven(procedure: str, state: State | None) -> UsageError:
-    """Return the refusal to stop what nobody drives."""
+    """Return the refusal to stop what no process drives."""
     message = f"{procedure} is not running: no process drives it"
     if not _can_go_on(state):
         return UsageError(message, hint=f"begin with: {RUN} {procedure}")

@@ -131,7 +131,7 @@ def agent_for(
 ) -> Askable:
     """Return the agent of a procedure; raises UsageError for one that answers no prompts.
 
-    Where nothing `runs`, it is a MissingTool then, unless a flag about the agent is at fault.
+    Where nothing `runs`, it is a MissingTool then, unless a flag about the agent is wrong.
     """
     make = partial(make_agent, otherwise=_NAME_A_TOOL, runs=runs)
     chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
@@ -200,7 +200,7 @@ def _told_where(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
 
 @contextmanager
 def _told_of_the_flag() -> Iterator[None]:
-    """Have a refusal name the flag, and not a table that nobody wrote."""
+    """Have a refusal name the flag, and not a table that no file has."""
     try:
         yield
     except UsageError as error:

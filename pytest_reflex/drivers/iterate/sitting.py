@@ -36,7 +36,7 @@ from pytest_reflex.storage.files import lock_warning
 
 
 class IterationLoop:
-    """One sitting of a loop: `state` is where it stands, durable in `file` and told to `log`.
+    """One sitting of a loop: `state` is where it stands, durable in `file` and reported to `log`.
 
     One that is `fresh` begins a run; `listen` hears at once what is waited for within an iteration.
     """
@@ -120,7 +120,7 @@ class IterationLoop:
             self.log.info(undo_text(self._work.commits.made))
 
     def _tell_modified(self) -> None:
-        """Tell before the first iteration which gates cannot pass: nobody is to pay for it."""
+        """Report before the first iteration which gates cannot pass: no one is to pay for it."""
         with suppress(ReflexError):
             for name, files in self._work.gates.modified().items():
                 self.log.warning(unpassable(one_line(name), modified_text(list(files))))

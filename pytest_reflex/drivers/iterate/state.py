@@ -246,7 +246,7 @@ def state_path(root: Path, procedure: str) -> Path:
 
 
 def run_folder(root: Path, procedure: str) -> Path:
-    """Return the folder that tools of a procedure are told of as theirs: by it they are known."""
+    """Return the folder that marks tools of a procedure as its own."""
     return (root / "log" / procedure).absolute()
 
 
@@ -274,7 +274,7 @@ def read_state(root: Path, procedure: str) -> State | None:
     Raises StateError for a file that cannot be read or holds no state.
     """
     path = state_path(root, procedure)
-    hint = f"a new run keeps it aside: pytest-reflex iterate run {procedure}"
+    hint = f"a new run keeps a copy of it: pytest-reflex iterate run {procedure}"
     try:
         data = bytes_of(path)
         return None if data is None else load(data, procedure)

@@ -27,7 +27,7 @@ class IterateStore:
     """The state while this process owns it. `modified` gives the files of gates that changed.
 
     A run that is `fresh` hears nothing that people said of an earlier one. `ending` reports what is
-    to be told before the last line.
+    to be reported before the last line.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What `iterate list` and `iterate info` know: procedures as plain data, faults among it.
+"""What `iterate list` and `iterate info` know: procedures as plain data, problems among it.
 
 The list imports nothing that runs agents or gates.
 """

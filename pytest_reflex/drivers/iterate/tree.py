@@ -10,7 +10,7 @@ target, of anything else that it is there. Times, commits, rewritten bytes, igno
 own state change none of that. A tree that comes back as it once was is nothing new either.
 Promises: nothing that is not a regular file is opened, no link is followed, a file is read again
 only where its stamp changed. Limits: an agent that writes something different each time is at work,
-as far as this can tell; empty folders do not count.
+as far as this is known; empty folders do not count.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def ignore_file(folder: Path) -> bytes | None:
 
 
 def is_ignored(folder: Path, path: bytes) -> bool:
-    """Return whether git ignores a path in a folder, by what it is told outside of it."""
+    """Return whether git ignores a path in a folder, by its configuration outside of it."""
     return _git(folder, "check-ignore", "--quiet", "--", os.fsdecode(path)) is not None
 
 
@@ -170,11 +170,11 @@ class Tree:
         self._seen: Mapping[bytes, bytes] | None = None
 
     def seen(self) -> Mapping[bytes, bytes] | None:
-        """Return the files as the last fingerprint saw them; None where it could not tell."""
+        """Return the files as the last fingerprint saw them; None where they are unknown."""
         return self._seen
 
     def fingerprint(self) -> str | None:
-        """Return a text that is the same for two looks iff the trees are; None: nobody can tell.
+        """Return a text that is the same for two looks iff the trees are; None: unknown.
 
         That is so where a file may not be read, or where there are too many or too large ones.
         """
@@ -265,7 +265,7 @@ def fingerprint(project: Path, exclude: Iterable[str] = ()) -> str | None:
 
 
 class Watch:
-    """Tells of each iteration whether it left a tree that was not there before.
+    """Reports of each iteration whether it left a tree that was not there before.
 
     `fingerprint` is asked twice in an iteration: `begin` before the agent, `changed` right after
     it, so that what gates write between is not its work. `seen` are the files as it saw them.
@@ -291,7 +291,7 @@ class Watch:
     def changed(self) -> bool | None:
         """Return whether the tree is another than before this iteration and all earlier ones.
 
-        None where nobody can tell.
+        None where this is unknown.
         """
         after = self._fingerprint()
         if after is None or not self._sure:
@@ -301,7 +301,7 @@ class Watch:
         return new
 
     def files(self) -> tuple[str, ...] | None:
-        """Return the files that are not as they were before the iteration; None: nobody can
+        """Return the files that are not as they were before the iteration; None:
         tell.
         """
         before, after = self._before, self._entries()

@@ -19,8 +19,8 @@ class Work:
 
     `prompt` returns that of an iteration by its number, the limit (0: none), what people said of
     the work and what the last iteration did (as `progress` has it), `tokens` their count;
-    `fingerprint` that of the working tree, None where nobody can tell, and `seen` the files as that
-    saw them. `folder` is told to tools and gates: by that a resume finds what was left running.
+    `fingerprint` that of the working tree, None where this is unknown, and `seen` the files as that
+    saw them. `folder` is passed to tools and gates: by that a resume finds what was left running.
     `commits` has git keep what each iteration changed.
     """
 

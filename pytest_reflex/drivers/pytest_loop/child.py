@@ -2,7 +2,7 @@
 
 Promises: the process sees the files as they are now (no module is stale, and byte code that lies
 about in the project is not read), and is ended at the deadline with everything it started. What it
-did not report is not known: a session that says nothing has passed nothing.
+did not report is not known: a session without results has passed nothing.
 
 All in the project is looked at between sessions (`drivers/reflex/project_watch.py`). Limits: code
 of the artifacts runs in the session and could do there what it likes.
@@ -148,7 +148,7 @@ class Runner:
 
 
 def _votes(folder: Path, target: Target | None) -> AbstractContextManager[FollowedFile | None]:
-    """Return the file in which a session tells of votes; none where nobody hears of them."""
+    """Return the file in which a session reports votes; none where no one listens."""
     if target is None or target.heard is None:
         return nullcontext()
     known = json.dumps([cast.to_json() for cast in target.votes])
@@ -229,7 +229,7 @@ class Start:
 
 
 class TreeWatch:
-    """Hears what each session imported, and says what of that nobody knew at the start."""
+    """Hears what each session imported, and reports what of that was unknown at the start."""
 
     def __init__(self, start: Start, root: Path) -> None:
         self._known, self._root = frozenset(start.read), root

@@ -49,7 +49,7 @@ def criteria_of(session: Session) -> Criteria:
 
 
 def _slug(part: Part) -> str:
-    """Return what tells a part from others, as a part of an id."""
+    """Return what distinguishes a part from others, as a part of an id."""
     name = part.evaluation["artifact"] if part.artifact else part.id
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return slug[-_LONGEST_SLUG:].strip("-") or "part"
@@ -162,7 +162,7 @@ def _result(
 
 
 def _silent(session: Session) -> CheckResult:
-    message = session.ended or "the session did not judge it"
+    message = session.ended or "the session did not check it"
     if uncollected := session.uncollected:
         message = f"{uncollected[0]['node']} could not be collected: {uncollected[0]['message']}"
     return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)

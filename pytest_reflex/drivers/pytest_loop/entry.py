@@ -85,7 +85,7 @@ PASSED, FAILED, INTERRUPTED = (
 def drive(config: pytest.Config) -> int:
     """Run the loop that the options ask for, and return the exit status.
 
-    Raises pytest.UsageError for what is the user's fault, KeyboardInterrupt where no run is begun.
+    Raises pytest.UsageError for what is the user's error, KeyboardInterrupt where no run is begun.
     """
     try:
         order = order_of(config)
@@ -227,7 +227,7 @@ def _settings(order: Order, teller: Teller) -> Settings:
 
 
 def _told(settings: Settings, teller: Teller) -> Settings:
-    """Tell keys of the configuration that nobody reads, and return the settings."""
+    """Report unknown keys of the configuration, and return the settings."""
     for problem in settings.unknown:
         teller.note(f"warning: {problem}")
     return settings
@@ -264,7 +264,7 @@ def _equipment(
 def _watch(
     run: AbstractContextManager[ReflexLoop], host: Host, teller: Teller, log: Listener
 ) -> int:
-    """Drive a run, tell what happens, and return the exit status."""
+    """Drive a run, report what happens, and return the exit status."""
     with run as loop, ExitStack() as at_end:
         at_end.callback(close_recording, host)
         teller.begin(loop)

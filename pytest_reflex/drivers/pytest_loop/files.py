@@ -6,9 +6,9 @@ file exactly, or says that the document does not fit them.
 
 Promises: the project's files follow the history like artifact.md does, so that a crash between an
 event and its files is rolled forward, and what a person changed is judged next.
-What is not a text file of the project (a link, a folder, bytes) is nobody's artifact: the recorded
+What is not a text file of the project (a link, a folder, bytes) is not an artifact: the recorded
 one is put in its place.
-Limits: a change of artifact.md itself is nobody's change: it is written anew.
+Limits: a change of artifact.md itself is not a change of the artifact: it is written anew.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Tagged = tuple[str, str]
 
 
 def document(start: Files, now: Files) -> str:
-    """Return the document that tells the files of now from those of the start."""
+    """Return the document of differences between the files of now and those of the start."""
     parts = [f"{TITLE}\n"]
     for path in sorted({*start, *now}):
         old, new = start.get(path), now.get(path)
@@ -256,7 +256,7 @@ class ProjectFiles:
     def settle(self) -> bool:
         """Put what is recorded in place of what is not an artifact; return whether any was.
 
-        `refused` tells of it later.
+        `refused` reports it later.
         """
         recorded = self.recorded()
         found = faults(self.territory, recorded, self.links)

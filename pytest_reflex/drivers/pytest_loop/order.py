@@ -72,11 +72,11 @@ def order_of(config: pytest.Config) -> Order:
     if only_looks(config):
         raise UsageError("--reflex-loop needs a session that runs its tests")
     if getattr(option, "usepdb", False):
-        raise UsageError("--reflex-loop and --pdb exclude each other")
+        raise UsageError("--reflex-loop and --pdb cannot be combined")
     for name, flag in _BY_CACHE.items():
         if getattr(option, name, False):
             raise UsageError(
-                f"--reflex-loop and {flag} exclude each other: each session has to be whole",
+                f"--reflex-loop and {flag} cannot be combined: each session has to be whole",
                 hint=f"leave {flag} out, also of addopts",
             )
     for flag in ("accept_changes", "allow"):

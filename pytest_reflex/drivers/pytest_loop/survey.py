@@ -188,7 +188,7 @@ QUESTION = "Start the loop with these criteria and limits?"
 
 
 def refuse_unasked(config: pytest.Config) -> None:
-    """Raise UsageError where nobody has agreed and nobody could be asked."""
+    """Raise UsageError where no person has agreed or could be asked."""
     if config.option.reflex_yes:
         return
     capture: Any = config.pluginmanager.get_plugin("capturemanager")

@@ -1,4 +1,4 @@
-"""Tells a person what a loop over a session does, on standard output like pytest itself."""
+"""Reports to a person what a loop over a session does, on standard output like pytest itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TAIL = 30
 class Teller:
     """With `verbose` each session is shown whole, with `quiet` only how it ended.
 
-    With `no_stdout` it tells on standard error: the events stand on standard output.
+    With `no_stdout` it prints on standard error: the events stand on standard output.
     """
 
     verbose: bool
@@ -50,7 +50,7 @@ class Teller:
     """What did not pass and no critique has addressed yet."""
 
     def say(self, text: str, tone: str = "") -> None:
-        """Print lines, control characters visible; what cannot be told stops nothing."""
+        """Print lines, control characters visible; what cannot be printed stops nothing."""
         try:
             click.echo(styled([[(text, tone)]]), color=self.color, err=self.no_stdout)
             (sys.stderr if self.no_stdout else sys.stdout).flush()
@@ -103,7 +103,7 @@ class Teller:
             self.say(f"Session: {visible(session.last_line)}")
 
     def tell(self, event: DriverEvent, loop: ReflexLoop) -> None:
-        """Tell of one event."""
+        """Report one event."""
         kind, payload = event.fields.get(EVENT), event.fields.get("payload", {})
         if kind:
             self._refused(loop)

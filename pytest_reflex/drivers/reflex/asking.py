@@ -1,7 +1,7 @@
 """Calling the hooks of a loop: what a plugin does wrong is reported by the name of the hook.
 
-A fault in a step counts as an answer that cannot be used; one in a listener ends the driver, and
-the run can be resumed. Faults of our own built-ins are raised on as they are.
+An error in a step counts as an answer that cannot be used; one in a listener ends the driver, and
+the run can be resumed. Errors of our own built-ins are raised on as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ANYTHING = (Exception, SystemExit)
 
 
 def ask(hooks: Any, request: StepRequest) -> Reply:
-    """Return the answer to a step, told to all listeners; a fault is a Reply with `error`.
+    """Return the answer to a step, reported to all listeners; an error is a Reply with `error`.
 
     Whoever answers by asking on, with another request, marks what it returns as `told`.
     """
@@ -72,7 +72,7 @@ def judge(hooks: Any, target: Target) -> Evaluation | str:
 
 
 def record(hooks: Any, event: Event) -> None:
-    """Tell all listeners of an event; raises UsageError where one of them fails."""
+    """Report an event to all listeners; raises UsageError where one of them fails."""
     _tell(hooks, "pytest_reflex_record", event=event)
 
 

@@ -22,7 +22,7 @@ from pytest_reflex.verdict.formatting import plain, shown_score
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
     """Yield a row for each run in the state folder; both kinds share it.
 
-    Of a damaged run nobody can say which kind it is: it counts as a loop.
+    The kind of a damaged run is unknown: it counts as a loop.
     """
     for found in survey(project / settings["loop.root"]):
         yield row_of(found)
@@ -80,7 +80,7 @@ def _next(run: Run) -> Iterator[tuple[str, str]]:
     if claims_pass(state) and not run.alive and not is_of_session(state):
         yield "Verify with", verify_command(run)
     if run.copied:
-        yield "Copy of", f"{state.alias} (it is not driven under this name)"
+        yield "Copy of", f"{state.alias} (a copied loop cannot be run)"
     elif run.interrupted:
         yield "Continue with", going_on(state, "resume")
     elif state.stop.can_be_extended:

@@ -122,7 +122,7 @@ def is_last(state: RunState, level: Level) -> bool:
 
 
 def _to_be_judged(state: RunState) -> bool:
-    """Return whether there is an artifact without a verdict, and no fault in the way of one."""
+    """Return whether there is an artifact without a verdict, and no problem in the way of one."""
     if state.errors.get(Step.EVALUATE) or _judged(state) >= MOST_JUDGED:
         return False
     return state.artifact_status in ("unevaluated", "stale")

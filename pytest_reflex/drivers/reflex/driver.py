@@ -48,12 +48,12 @@ class ReflexLoop:
     """A run and what drives it.
 
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
-    commands; `opening` the events that are durable and not yet told; `leftovers` how many processes
-    of a former owner had to be killed; `watch` looks at the project, and the steps in `free` call
-    nobody outside; `agents` are the names of who answers the steps; `notice` is called with a line
-    about what is kept or evaluated again, `listen` with what is waited for (without it, that comes
-    before the next event); `suspicion` says what else was tampered with, empty for nothing;
-    `clock` gives seconds. Closing the generator, or an exception, leaves a run that
+    commands; `opening` the events that are durable and not yet reported; `leftovers` how many
+    processes of a former owner had to be killed; `watch` looks at the project, and the steps in
+    `free` call no one outside; `agents` are the names of who answers the steps; `notice` is called
+    with a line about what is kept or evaluated again, `listen` with what is waited for (without it,
+    that comes before the next event); `suspicion` says what else was tampered with, empty for
+    nothing; `clock` gives seconds. Closing the generator, or an exception, leaves a run that
     `resume` continues.
     """
 
@@ -183,7 +183,7 @@ class ReflexDriver:
         """Return what a step came to; one that a person ended has not failed."""
         if done.kind is not EventKind.PHASE_ERROR or not self._control.has_cancelled:
             return done
-        ended = {"cancelled": True, "message": "it was ended, as a person asked"}
+        ended = {"cancelled": True, "message": "cancelled by the user"}
         return replace(done, payload={**done.payload, **ended})
 
     def _outcomes(self, decision: Decision) -> Generator[Done, None, None]:
@@ -270,10 +270,10 @@ class ReflexDriver:
 
 
 class ReflexStore:
-    """The history of a run as a store: each event is told to the listeners before it is yielded.
+    """The history of a run as a store: listeners get each event before it is yielded.
 
-    The last `new` events are durable and not yet told; `calls` knows those that were paid and came
-    to nothing, of which `tell` hears when the run is left.
+    The last `new` events are durable and not yet reported; `calls` knows those that were paid and
+    came to nothing, of which `tell` hears when the run is left.
     """
 
     def __init__(
@@ -299,7 +299,7 @@ class ReflexStore:
     def poll(self) -> Generator[DriverEvent, None, Polled]:
         """Take up an artifact that was changed by hand, and what people say of it.
 
-        Whoever is told of that may take time: then everything is looked at again.
+        A listener may take time: then everything is looked at again.
         """
         files = self._files
         if self._goes_on:
@@ -313,7 +313,7 @@ class ReflexStore:
             yield from self._untold()
 
     def commit(self, outcome: Done) -> Iterator[DriverEvent]:
-        """Make a step durable; votes that were given in it are so already, and told first."""
+        """Make a step durable; votes that were given in it are so already, and reported first."""
         last = self.state.last_seq
         try:
             self._files.commit(outcome)
@@ -331,7 +331,7 @@ class ReflexStore:
         yield from self.commit(done)
 
     def leave(self) -> None:
-        """Have what was interrupted in the spend, and told; a history without an end goes on."""
+        """Count and report what was interrupted; a history without an end goes on."""
         with suppress(ReflexError, OSError):  # the disk may be the very reason
             for done in (*self._calls.interrupted(), *self._files.unheard_votes()):
                 self._files.commit(done)

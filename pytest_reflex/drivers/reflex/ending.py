@@ -219,7 +219,7 @@ def verify(run: Run, hooks: Any, project: Path, *, accept_changes: bool = False)
     if changed := Watch(events[0].payload, project).tampering():
         raise TamperedError(
             f"the verdict of {run.alias!r} cannot be verified: {changed}",
-            hint="put it back; or judge the artifact anew with `pytest-reflex evaluate`",
+            hint="put it back; or evaluate the artifact again with `pytest-reflex evaluate`",
         )
     changes = watch_again(RecordedRun(run.folder, events, state), project).undeclared()
     if changes and not accept_changes:

@@ -81,7 +81,7 @@ def _started(event: Event) -> RunState:
 
 
 def _adopted(event: Event) -> RunState:
-    """A run of another program stands where that left it; what that has paid nobody knows."""
+    """A run of another program stands where that left it; what that has paid is unknown."""
     payload, found = event.payload, event.payload["adopted"]
     reason, done = found["reason"], found["done"]
     known = reason in list(StopReason)
@@ -288,7 +288,7 @@ def _feedback(state: RunState, payload: Payload) -> RunState:
 
 
 def _extended(state: RunState, payload: Payload) -> RunState:
-    """The run goes on under new limits, and what counts towards a stop begins anew."""
+    """The run goes on under new limits, and what counts towards a stop starts over."""
     again = replace(
         state,
         status=RunStatus.RUNNING,

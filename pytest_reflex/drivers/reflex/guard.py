@@ -45,7 +45,7 @@ _ALIASES = {BEFORE_HEADINGS: ("preamble", "introduction"), FRONT_MATTER: ("front
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Critique:
-    """What a REFINE was told: the issues, a person's words, and the evaluation they rest on."""
+    """What a REFINE was given: the issues, a person's words, and the evaluation they rest on."""
 
     issues: Sequence[Mapping[str, str]]
     feedback: Sequence[str]
@@ -186,7 +186,7 @@ def _with_children(part: Part, parts: Parts) -> Iterator[str]:
 
 
 def _lines(evaluation: Evaluation | None, rule_id: str) -> Iterator[int]:
-    """Yield the lines at which the checks of a rule found what they complain of."""
+    """Yield the lines at which the checks of a rule found what they report."""
     rows = evaluation.results if evaluation else ()
     checks = (check for row in rows if row.rule.id == rule_id for check in row.checks)
     for check in checks:

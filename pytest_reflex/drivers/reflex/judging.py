@@ -47,7 +47,7 @@ class Listener:
 
     `begin` makes durable that an agent is asked for one.
 
-    It is told of votes by any thread; who drives the run waits for the evaluation meanwhile.
+    It gets votes in any thread; who drives the run waits for the evaluation meanwhile.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ def paid(
 ) -> Done:
     """Return the event of an evaluation with what its votes cost, without those `counted`.
 
-    Calls that were `lost` are paid too: nobody told what became of them.
+    Calls that were `lost` are paid too: their end is unknown.
     """
     known = [cast.vote for cast in counted]
     costs: list[Cost | None] = [one.payload["cost"] for one in lost]
@@ -129,7 +129,7 @@ def evaluate(
     judge are durable when they are given, before the event that is returned. `project` is the
     working directory of commands; what changes in it meanwhile and no check declares to write, is
     an error. With `again` the event replaces the last evaluation, after which the project
-    was looked at. Where this program judges `alone`, it is not looked at if nobody else was at
+    was looked at. Where this program judges `alone`, it is not looked at if no other process was at
     work. Raises ReflexError where nothing can judge, PausedError where a person has to look.
     """
     alone = alone and not watch.unseen
@@ -154,7 +154,7 @@ def evaluate(
 
 
 def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:
-    """Judge the artifact of a run by its checks and by votes that are recorded; nobody is asked.
+    """Judge the artifact of a run by its checks and by votes that are recorded; no agent is asked.
 
     Nothing is written. Raises ReflexError where nothing can judge.
     """

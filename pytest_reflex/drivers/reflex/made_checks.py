@@ -35,7 +35,7 @@ class FoundChecks:
 def checks_in(
     reply: Reply, request: StepRequest, *, allow_commands: bool, is_last: bool
 ) -> FoundChecks:
-    """Return the checks in an answer; `is_last` says that nobody is asked again."""
+    """Return the checks in an answer; `is_last` says that no agent is asked again."""
     rules, criteria = request.rules, request.criteria
     fault, given = _given(reply, rules)
     made = settle(given, criteria, allow_commands=allow_commands)
@@ -86,7 +86,7 @@ def _refusal(reply: Reply, fault: str, lacking: Sequence[Rule], *, is_last: bool
 
 
 def _is_bad_answer(reply: Reply) -> bool:
-    """Return whether a tool that failed was at fault: no limit, denial, person or recording was."""
+    """Return whether a failed tool was the cause: no limit, denial, person or recording."""
     from pytest_reflex.agents.command import END, NOT_STARTED, STOPPED
     from pytest_reflex.agents.replay import MISSED
     from pytest_reflex.agents.stream import DENIED

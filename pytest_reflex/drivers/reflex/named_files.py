@@ -108,7 +108,7 @@ def read_draft(path: Path) -> Artifact:
 
 
 _NO_TEXT = (
-    "a loop refines UTF-8 text: save it so; what is not text can be judged, by "
+    "a loop refines UTF-8 text: save it so; what is not text can be checked, by "
     "`pytest-reflex evaluate` and executable checks"
 )
 

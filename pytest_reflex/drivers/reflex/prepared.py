@@ -305,7 +305,7 @@ def complaint(proof: Mapping[str, Any]) -> str:
     if proof["proof"] != Proof.VACUOUS.value:
         return f"what an agent made to check it is not proved: {proof['message']}"
     if proof["message"]:
-        return f"what an agent made to check it judges something else: {proof['message']}"
+        return f"what an agent made to check it checks something else: {proof['message']}"
     checks = "check" if len(proof["failed_on"]) == 1 else "checks"
     return (
         f"the {checks} that an agent made cannot fail: passed on the artifact and on all of "
@@ -314,7 +314,7 @@ def complaint(proof: Mapping[str, Any]) -> str:
 
 
 def refused(proofs: Sequence[Mapping[str, Any]]) -> str:
-    """Return what PREPARE is told of the checks that it gave last; empty where all can fail."""
+    """Return the message to PREPARE about its last checks; empty where all can fail."""
     found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
     told = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
     return f"{told}. Give checks that fail where the rule is broken" if told else ""

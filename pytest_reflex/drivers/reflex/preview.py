@@ -136,7 +136,7 @@ def _is_done(step: Step, state: RunState) -> bool:
 
 
 def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...]]:
-    """Return state and artifact with words in place of what a step needs and nobody knows."""
+    """Return state and artifact with words in place of what a step needs and is not known yet."""
     state, artifact, unknown = outlook.state, outlook.artifact, []
     if step in (Step.PRODUCE, Step.PREPARE) and not state.planned:
         state = replace(state, plan=(_PLAN,))

@@ -178,7 +178,7 @@ class ProjectWatch:
         return self._tree.unread
 
     def look(self, *, packages: bool = True) -> Found:
-        """Return what is not as it is known; raises StateError where nobody can tell, twice.
+        """Return what is not as it is known; raises StateError where this is unknown, twice.
 
         Without `packages` those that are installed are left out, if a look at them was just taken.
         """

@@ -88,7 +88,7 @@ class Call:
 
 
 def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[Call]:
-    """Return the calls that run.json has as under way and of which no event tells."""
+    """Return the calls that run.json has as under way and that are in no event."""
     wire = run.get(CALLS) if tells_of(run, events[0].run_id) else None
     calls = [call for one in (wire if isinstance(wire, list) else ()) for call in _calls(one)]
     return [
@@ -133,7 +133,7 @@ def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_line
     state, folder = run.state, run.folder
     if state.alias != run.alias:
         raise UsageError(
-            f"{folder} has the history of loop {state.alias!r}: a copy is not driven",
+            f"{folder} has the history of loop {state.alias!r}: cannot run a copied loop",
             hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
         )
     refuse_newer(written, folder / RUN)
@@ -155,7 +155,7 @@ def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_line
 
 
 def keep_broken_state(folder: Path, run_id: str) -> list[Path]:
-    """Keep a run.json that does not tell of a run, and return where; it is written anew."""
+    """Keep a run.json that does not describe a run, and return where; it is written anew."""
     path = folder / RUN
     if tells_of(read_object(path), run_id) or (data := read_if_regular(path)) is None:
         return []

@@ -159,13 +159,13 @@ class RunFiles(RecordedRun):
         return adopted
 
     def begin_call(self, step: Step, vote: str = "") -> None:
-        """Note that an agent is asked, until an event tells of it; by any thread."""
+        """Note that an agent is asked, until an event has it; by any thread."""
         with self._lock:
             self._calls.append(recovering.Call(step, self.state.last_seq, vote))
             self._write_run()
 
     def unheard_votes(self) -> list[Done]:
-        """Return the event, if there is one to be, for calls of a judge that no event tells of."""
+        """Return the event, if there is one to be, for calls of a judge that are in no event."""
         with self._lock:
             votes = [call for call in self._calls if call.vote]
         return [done for done, _ in recovering.paid_calls(votes)] if votes else []
@@ -293,7 +293,7 @@ class RunFiles(RecordedRun):
         return key in given
 
     def give_feedback(self, key: str, text: str) -> Event:
-        """Commit a person's critique; `key` tells it from all others."""
+        """Commit a person's critique; `key` distinguishes it from all others."""
         payload = {"id": key, "text": text}
         return self.commit(
             Done(kind=EventKind.FEEDBACK_GIVEN, step=self.state.step, payload=payload)
@@ -302,7 +302,7 @@ class RunFiles(RecordedRun):
     def adopt_changes_by_hand(self) -> list[Event]:
         """Take up an artifact.md that differs from the history: a person's change, judged next.
 
-        What is not a regular file is nobody's artifact: the recorded one is put in its place. One
+        What is not a regular file is not an artifact: the recorded one is put in its place. One
         that the history does not know of may be all that is left of a lost event.
         """
         is_first = self.state.artifact_sha256 == EMPTY_SHA256

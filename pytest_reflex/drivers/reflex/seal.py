@@ -2,8 +2,8 @@
 
 At the start one hash is taken over rules, checks, thresholds and plugins, and a manifest of the
 files that they come from. Both are in run_started, so that a resume notices what was done while
-nobody looked. All else in the project is for `project_watch`; what that looks at comes from the
-criteria of a run, its commands and its settings.
+nothing was compared. All else in the project is for `project_watch`; what that looks at comes from
+the criteria of a run, its commands and its settings.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def free_steps(
 ) -> frozenset[Step]:
     """Return the steps that a part of this program answers, where no plugin may answer before.
 
-    EVALUATE is one of them where all others are, and `holding` says that checks need nobody.
+    EVALUATE is one of them where all others are, and `holding` says that checks need no agent.
     """
     if list(plugins):
         return frozenset()

@@ -273,7 +273,7 @@ def _relative(path: Path, project: Path) -> str:
 
 
 def resumable(root: Path, alias: str | None) -> Run:
-    """Return a run that can be resumed; without an alias one that nobody drives, if there is one.
+    """Return a run that can be resumed; without an alias one that no process drives, if any.
 
     Raises UsageError where it has ended, with what can be done instead.
     """

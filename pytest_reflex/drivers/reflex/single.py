@@ -31,7 +31,7 @@ from pytest_reflex.reports.run_lines import refusal_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone:
-    """An artifact outside of any run, what it is held to, and the hooks that answer.
+    """An artifact outside of any run, what it is checked against, and the hooks that answer.
 
     `project` is the working directory of formatters; `notice` is called with a line about what
     takes long, or is kept.
@@ -46,7 +46,7 @@ class Alone:
 
 
 def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
-    """Return the critique of an evaluation; nobody is asked where no rule failed.
+    """Return the critique of an evaluation; no agent is asked where no rule failed.
 
     Raises StepError where the answers were not a critique, twice.
     """

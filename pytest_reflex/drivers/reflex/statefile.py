@@ -240,7 +240,7 @@ def _dangles(root: Path, pointer: Pointer) -> bool:
 
 
 def _began(root: Path, pointer: Pointer) -> str:
-    """Return when the run that a pointer names began, late where nobody knows."""
+    """Return when the run that a pointer names began, late where this is unknown."""
     return str(read_object(root / str(pointer.named["task_alias"]) / RUN).get("created_at", "~"))
 
 

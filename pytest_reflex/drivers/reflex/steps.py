@@ -116,9 +116,9 @@ def _denied(reply: Reply) -> dict[str, str]:
 
 
 def obstacle(done: Done, resume: str = "") -> LimitError | None:
-    """Return what was in the way of a step, where that is not a fault of its answer.
+    """Return what was in the way of a step, where that is not a problem of its answer.
 
-    A rate limit, or that a tool was not allowed to do its work: nobody pays for a second try.
+    A rate limit, or that a tool was not allowed to do its work: no second try is paid.
     `resume` is the command by which the run goes on.
     """
     if done.kind is not EventKind.PHASE_ERROR or done.payload.get("cancelled"):
@@ -302,7 +302,7 @@ def _before_plan(events: Iterable[Event]) -> Sequence[Event]:
 
 
 def without_interruptions(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield events as they were numbered in a run that nobody has interrupted."""
+    """Yield events as they were numbered in a run that was not interrupted."""
     left_out = 0
     for event in events:
         if event.was_interrupted:

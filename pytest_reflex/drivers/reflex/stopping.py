@@ -1,7 +1,7 @@
 """Stopping a run from outside, and saying something of its artifact: by its lock, or by asking.
 
-Promises: a run that nobody drives changes under its lock, at once; of one that is driven only the
-driver writes the history, and a request that got lost on the way is made again.
+Promises: a run that no process drives changes under its lock, at once; of one that is driven only
+the driver writes the history, and a request that got lost on the way is made again.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def stop(
     """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
 
     With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
-    `open_run` takes the lock of a run of its kind; `hooks` gives what judges, where nobody drives
-    the run and its artifact was not evaluated yet.
+    `open_run` takes the lock of a run of its kind; `hooks` gives what judges, where no process
+    drives the run and its artifact was not evaluated yet.
     """
     return _settle(
         run,
@@ -117,7 +117,7 @@ def _settle(
 
 
 def _ask(run: Run, wanted: Requests) -> None:
-    """Put a request where the driver looks, unless it stands there or nobody will look again."""
+    """Put a request where the driver looks, unless it stands there or no driver will look again."""
     run_id = run.state.run_id
     if _has_ended(run):
         return

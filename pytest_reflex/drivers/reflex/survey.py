@@ -170,7 +170,7 @@ def takes_feedback(found: Found) -> bool:
 
 
 def is_idle(found: Found) -> bool:
-    """Return whether nobody drives it: it may be removed."""
+    """Return whether no process drives it: it may be removed."""
     return found.run is None or not found.run.alive
 
 

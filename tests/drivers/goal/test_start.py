@@ -376,7 +376,7 @@ def test_a_precheck_with_an_argument_against_lets_type_1_begin(
         (("--precheck", "pipe"), "pipe is not a regular file"),
         (("--precheck", "a\0b"), "is not a name of a file"),
         (("--precheck", "long.md"), "long.md is too long: 100,001 bytes, the limit is 100,000"),
-        (("--criteria", "none.yaml"), "does not say what it is held against"),
+        (("--criteria", "none.yaml"), "does not name what to check"),
     ],
 )
 def test_options_that_cannot_be_used_begin_nothing(
@@ -438,7 +438,7 @@ def test_the_shape_file_adds_criteria_and_what_must_not_be(
     state = stage.state()
     assert {"tests pass", "the page renders"} <= set(state["criteria"])
     assert state["mustNot"] == [{"text": "notes are lost"}]
-    assert "notes are lost (not checked: only a report can tell)" in capsys.readouterr().err
+    assert "notes are lost (not checked: the agent has to report it)" in capsys.readouterr().err
     assert "- notes are lost" in stage.prompts[0]
 
 

@@ -77,8 +77,8 @@ def test_a_tool_that_is_not_there_is_refused_before_the_first_round(
 @pytest.mark.parametrize(
     ("flags", "word"),
     [
-        (["--agent", "script", "--ai-cmd", "cat"], "two tools"),
-        (["--unlimited", "-n", "3"], "two limits"),
+        (["--agent", "script", "--ai-cmd", "cat"], "--agent and --ai-cmd cannot be combined"),
+        (["--unlimited", "-n", "3"], "--unlimited and --max-iterations cannot be combined"),
         (["--timeout", "soon"], "--timeout 'soon'"),
         (["--agent", "offline"], "--ai-cmd COMMAND"),
         (["--ai-cmd", "sh -c 'x"], "--ai-cmd has unbalanced quotes"),

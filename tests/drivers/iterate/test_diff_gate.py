@@ -140,7 +140,7 @@ def test_what_cannot_be_counted_is_no_pass(
     if "mkfifo" in act and (project / ".git").exists():
         return  # git does not list what is neither file nor link
     status, told = iterate(gate, act)
-    assert "Quality gate scope could not be judged" in told
+    assert "Quality gate scope could not be evaluated" in told
     assert why in told
     assert status == 6
 

@@ -201,13 +201,13 @@ def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "it needs a command, criteria, or limits"),
+        ({}, "it needs a command, criteria, or limits to what an iteration changes"),
         (
             {"command": "true", "criteria": "base"},
-            "it needs a command, criteria, or limits",
+            "it needs a command, criteria, or limits to what an iteration changes",
         ),
         ({"command": ""}, "its command is empty"),
-        ({"criteria": "base"}, "its criteria have nothing to judge"),
+        ({"criteria": "base"}, "its criteria have nothing to check"),
         ({"criteria": "nope.yaml", "artifacts": ("a",)}, "nope.yaml"),
         ({"criteria": "base", "artifacts": ("a",), "phase": "C"}, "there is no phase 'C'"),
         ({"criteria": "base", "artifacts": ("a",), "threshold": "x"}, "threshold 'x'"),

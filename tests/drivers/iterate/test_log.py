@@ -266,7 +266,7 @@ def test_a_failed_gate_that_is_not_required_is_a_warning() -> None:
     tape = Tape()
     gate = Gate(name="lint", command="lint", required=False)
     tape.log.gate_ended(1, _result(gate, "error", "no such program", 0))
-    told = "Quality gate lint could not be judged (0.0s, not required): no such program"
+    told = "Quality gate lint could not be evaluated (0.0s, not required): no such program"
     assert tape.lines == [f"[10:00:00] WARNING: {told}"]
 
 

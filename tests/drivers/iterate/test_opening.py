@@ -126,7 +126,7 @@ def test_a_tool_that_was_a_command_is_kept_as_one() -> None:
         ({"ai_cmd": []}, r"ai_cmd of the state is \[\]: expected a non-empty string"),
         ({"context": "ab"}, "context of the state is 'ab': expected a list of texts"),
         ({"observe": {"a": 1}}, "observe of the state is .*: expected a list of texts"),
-        ({"agent": "a", "ai_cmd": "b"}, "agent and ai_cmd are two tools"),
+        ({"agent": "a", "ai_cmd": "b"}, "agent and ai_cmd cannot be combined"),
     ],
 )
 def test_options_that_no_flag_takes_are_refused(wire: dict[str, object], word: str) -> None:

@@ -162,7 +162,7 @@ REFUSED = {
     "notes.md": "--context notes.md: there is no such file",
     "docs/notes": "--context docs/notes: there is no such file",
     "folder": "--context folder: that is a folder (name a file in it)",
-    " ": "--context is empty",
+    " ": "--context is empty (give it a text or the name of a file)",
 }
 
 

@@ -283,7 +283,7 @@ def test_b107_what_cannot_even_be_read_is_moved_aside(
     path.parent.mkdir()
     plant(path)
     planted = path.lstat()
-    with pytest.raises(StateError, match=rf"{word}.*keeps it aside: .* iterate run build"):
+    with pytest.raises(StateError, match=rf"{word}.*keeps a copy of it: .* iterate run build"):
         read_state(tmp_path, "build")
     told: list[str] = []
     with opened(tmp_path, told) as file:

@@ -121,7 +121,7 @@ def test_a_pipe_is_told_from_time_to_time_that_a_round_goes_on(stage: Stage) -> 
     stage.begins(2, 5)
     stage.now += 60
     stage.progress.beat()
-    assert stage.said == ["Iteration 2/5 is at work since 1m0s"]
+    assert stage.said == ["Iteration 2/5 has been running for 1m0s"]
 
 
 def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
@@ -135,4 +135,4 @@ def test_a_beat_in_the_middle_of_another_line_is_left_out(stage: Stage) -> None:
     stage.now += 60
     stage.progress.say = busy
     stage.progress.beat()
-    assert tried == ["Iteration 1/1 is at work since 1m0s"]
+    assert tried == ["Iteration 1/1 has been running for 1m0s"]

@@ -108,7 +108,12 @@ def test_rules_that_parts_share_have_names_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("found", "rule", "outcome", "told"),
     [
-        (session(part("one.md")), "a.x.one.two-md", Outcome.NOT_MEASURED, "did not judge it"),
+        (
+            session(part("one.md")),
+            "a.x.one.two-md",
+            Outcome.NOT_MEASURED,
+            "the session did not check it",
+        ),
         (
             session(ended="it was stopped"),
             "a.x.one.one-md",

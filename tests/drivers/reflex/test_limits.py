@@ -190,7 +190,7 @@ def test_refused_tries_are_calls_and_their_price_stays_unknown() -> None:
 
 
 SPENDS = {
-    "free": (Spend(), "no agent was paid"),
+    "free": (Spend(), "no paid calls"),
     "known": (Spend(calls=1, usd=0.5, tokens=7), "1 call, 0.0 s, $0.5000, 7 tokens"),
     "unknown": (Spend(calls=2, unknown=2, unknown_tokens=2), "2 calls, 0.0 s, unknown cost"),
     "in part": (

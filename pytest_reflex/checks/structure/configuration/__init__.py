@@ -95,7 +95,7 @@ KIND = StructureKind(
             "what the file is for; `plain` where no more is known than its format", f"`{AUTO}`"
         ),
         "paths": Kind(
-            "a list of paths such as server.port, perhaps empty",
+            "a list of paths such as server.port, which may be empty",
             _is_list_of_texts,
             lambda text: [part.strip() for part in text.split(",") if part.strip()],
             schema={"type": "array", "items": {"type": "string"}},

@@ -199,7 +199,7 @@ def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
 def _is_excused(error: Any, config: ConfigFile) -> bool:
     """Return whether a tool takes what its published schema does not.
 
-    Of a choice that nothing fits it is enough that one of its branches has no other fault.
+    Of a choice that nothing fits it is enough that one of its branches has no other problem.
     """
     if _is_taken(error, config):
         return True
@@ -225,14 +225,14 @@ def _is_taken(error: Any, config: ConfigFile) -> bool:
 
 
 def _nearest(error: Any) -> Any:
-    """Return, of a choice that nothing fits, the fault that lies deepest: it says most."""
+    """Return, of a choice that nothing fits, the problem that lies deepest: it says most."""
     while error.context:
         error = max(error.context, key=lambda e: (len(e.absolute_path), e.validator != "type"))
     return error
 
 
 def _strange(error: Any) -> str:
-    """Return the first key that the schema does not know, where that is the fault."""
+    """Return the first key that the schema does not know, where that is the problem."""
     if error.validator not in ("additionalProperties", "unevaluatedProperties"):
         return ""
     keys = error.instance if isinstance(error.instance, dict) else ()

@@ -90,7 +90,7 @@ _CLOSED = re.compile(
 """How a value begins that is encrypted, or a hash."""
 
 _DOCUMENTED = re.compile(r"[A-Za-z0-9+/]{8,}EXAMPLE(?:KEY)?")
-"""Keys that the documentation of AWS made up; nobody else's ends so."""
+"""Keys that the documentation of AWS made up; no other key ends so."""
 
 _OBJECT_NAME = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
 _MASK = re.compile(r"[x*•.#?_-]{3,}", re.IGNORECASE)

@@ -175,7 +175,7 @@ def _faults(document: Data, schema: str, artifact: Artifact) -> Iterator[Finding
     try:
         value = json.dumps(document.value, default=_spelt)
     except ValueError as error:  # a whole number with more digits than Python converts
-        raise ArtifactError(f"it cannot be held against a schema: {error}") from None
+        raise ArtifactError(f"it cannot be validated against a schema: {error}") from None
     for fault in SCHEMAS.faults(schema, value):
         line, column = document.position(fault.path)
         column = column_in(artifact.text, document, line, column)

@@ -229,7 +229,7 @@ def _wanted(params: Mapping[str, Any]) -> _Wanted:
     others = ("equals", "matches", "value_type", "min_count", "some", *LIST_KINDS)
     asked = [key for key in others if key in params]
     if not exists and asked:
-        raise ParameterError("exists", f"exists: false does not go with {asked[0]}")
+        raise ParameterError("exists", f"exists: false cannot be combined with {asked[0]}")
     if params.get("min_count") == 0:
         raise ParameterError(
             "min_count", "min_count 0 holds always; to forbid a value write exists: false"

@@ -52,7 +52,7 @@ def _answer(payload: bytes) -> dict[str, Any]:
 
 
 def _told(error: Any) -> dict[str, Any]:
-    """Return the fault; of a choice that nothing fits the nearest one, which says more."""
+    """Return the problem; of a choice that nothing fits the nearest one, which says more."""
     choice = ""
     while error.context:
         choice = choice or f" (one of {len(error.validator_value)} alternatives has to fit)"

@@ -42,7 +42,7 @@ class SchemaProcess(KeptWorker):
     def faults(self, schema: str, value: str, seconds: float = SECONDS) -> list[Fault]:
         """Return what is wrong with a value, both as JSON text; at most `MOST_FAULTS`.
 
-        Raises ArtifactError where that takes longer than `seconds`, or cannot be told.
+        Raises ArtifactError where that takes longer than `seconds`, or is unknown.
         """
         with self._lock:
             try:

@@ -24,7 +24,7 @@ _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The documents that could be read, and the faults of texts that could not.
+    """The documents that could be read, and the problems of texts that could not.
 
     `reading` is what the first of these should have been read as.
     """
@@ -65,7 +65,7 @@ def data_in(artifact: Artifact, language: str | None = None) -> Source:
 
 
 def nothing_found(language: str | None) -> Finding:
-    """Return the fault of an artifact without data."""
+    """Return the problem of an artifact without data."""
     if language == FRONT_MATTER:
         return Finding("there is no front matter", 1)
     return Finding(f"there is no {_named(language)} in it")
@@ -94,7 +94,7 @@ def before_text(text: str) -> Source:
 def whole_text(text: str, *, meant: bool = False) -> Source:
     """Return the whole text as JSON or YAML, where every document in it is a map or a list.
 
-    Where it is none, the fault is reported only if the text is `meant` to be one.
+    Where it is none, the problem is reported only if the text is `meant` to be one.
     """
     like_json = text.lstrip()[:1] in ("{", "[")
     json = _read(text, "json") if like_json else Source()

@@ -2,7 +2,7 @@
 
 A block that does not parse as a whole file may be a fragment of one. What was left out of it
 (`...`, `…`), comments of JSON, and what a template engine fills in are taken out; braces are put
-around. A fault in what is left is still a fault.
+around. A problem in what is left is still a problem.
 """
 
 from __future__ import annotations

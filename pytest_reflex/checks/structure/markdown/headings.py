@@ -56,7 +56,7 @@ class _Required:
         return candidates[text.count("\n", 0, spans[0][0])] if spans and candidates else None
 
     def missing(self, params: Mapping[str, Any]) -> Finding:
-        """Return the finding that it is not there; a pattern is told by what is expected."""
+        """Return the finding that it is not there; a pattern is described by what is expected."""
         what = "missing or empty section" if params.get("filled") else "missing section"
         if self.pattern is None:
             return Finding(f"{what}: {self.shown}")

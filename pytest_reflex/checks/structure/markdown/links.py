@@ -108,7 +108,7 @@ _NUMBER = re.compile(r"-(\d+)$")
 _OF_DOCS = frozenset(("docs", "doc", "documentation", "website"))
 _NEAR = 4  # folders above a page
 _MARK = re.compile(r"(?<![\]!])\[\]\(#([^()\s]*)\)")
-"""[](#name): nobody can click it, so it is a mark for a tool."""
+"""[](#name): it cannot be clicked, so it is a mark for a tool."""
 _OF_THE_PAGE = ("top", "readme")  # GitHub gives them to the page and to what it shows of a folder
 _KEPT = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"))
 _LETTERS_OF_SIGNS = re.compile(
@@ -123,7 +123,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     asked = dict.fromkeys(PARTS, True) if params.get("links") else params
     least = params.get("min_count", 0)
     if "index" in params:
-        raise ParameterError("index", "index is about several files: say across: true beside it")
+        raise ParameterError("index", "index is about several files: add across: true")
     if not least and not any(asked.get(part) for part in PARTS):
         raise ValueError("it asks for nothing, so that it cannot fail")
 

@@ -70,7 +70,7 @@ def placeholder_in(text: str) -> str:
 
 
 def stands_for_text(text: str) -> str:
-    """Return why a description says nothing, or the empty string; an empty one says nothing."""
+    """Return why a description has no content, or the empty string; an empty one has none."""
     if not text.strip():
         return "empty"
     if len(text) < 60 and _DUMMY.fullmatch(text):
@@ -135,7 +135,7 @@ def _average(document: model.Markdown, params: Mapping[str, Any]) -> Report:
     # Entries of lists are mostly no sentences, and a hundred short ones would hide a long text.
     found = found or sentences(document)
     if not found:
-        return Report([Finding("there is no prose to judge")])
+        return Report([Finding("there is no prose to check")])
     average = sum(count for count, _, _ in found) / len(found)
     shown = f"{average:.1f} words per sentence"
     if average <= limit:
@@ -212,7 +212,7 @@ def _rows_with_an_open_value(document: model.Markdown) -> Iterator[int]:
 
 
 def _without_remarks(text: str) -> str:
-    """Return a text without the comments of MDX, which nobody is shown."""
+    """Return a text without the comments of MDX, which are not shown."""
     first, *others = text.split("{/*")
     return first + "".join(other.partition("*/}")[2] for other in others)
 

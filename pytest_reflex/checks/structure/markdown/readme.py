@@ -139,7 +139,7 @@ _WORDS_BESIDE = 2  # at most, where an address is all that a paragraph says
 
 
 def installing_lines(document: model.Markdown) -> Iterator[int]:
-    """Yield the lines that tell how to install: commands, declarations, sentences."""
+    """Yield the lines that say how to install: commands, declarations, sentences."""
     for block in document.blocks:
         if _COMMAND.search(block.text) or _DECLARATION.search(block.text):
             yield block.line

@@ -101,7 +101,7 @@ def _silent(documents: list[ApiDocument]) -> Operation | None:
 
 
 def _is_about(name: str, document: ApiDocument, report: Report) -> bool:
-    """Return whether a document has anything that an aspect could find fault with."""
+    """Return whether a document has anything that an aspect could find a problem in."""
     if name == "naming" and report.summary:  # schemas of components have names too
         return True
     return name in _OF_DOCUMENTS or bool(document.operations())

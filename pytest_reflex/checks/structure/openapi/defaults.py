@@ -120,7 +120,7 @@ def _class_for(dialect: str) -> Any:
 def fault_of(error: Any) -> Fault:
     """Return the message and the place of an error of the library.
 
-    Of a choice that nothing fits, the nearest fault says more than the choice; what has no `$ref`
+    Of a choice that nothing fits, the nearest problem says more than the choice; what has no `$ref`
     is not meant as a reference.
     """
     while error.context:
