@@ -164,8 +164,10 @@ def prepare(
     registry has it). `groups` gives the locks that a session shares. Raises CriteriaError with
     every check that cannot be compiled, and ArtifactError where the artifact cannot be read.
     """
-    target = replace(target, criteria=with_judged(target.criteria, registry, conditional=True))
     criteria = target.criteria
+    if not all(rule.checks for rule in criteria.rules):
+        criteria = with_judged(criteria, registry, conditional=True)
+        target = replace(target, criteria=criteria)
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
         target.artifact,
