@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.api import run_loop
+from pytest_reflex.drivers.common import control
 from tests.walk import CRITERIA, DRAFT
 
 MOST_MODULES = 90
@@ -60,6 +61,8 @@ def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.M
         return real(path, flags, *more, **named)
 
     monkeypatch.setattr(os, "open", counted)
+    # Beside a step that takes long it is read each second: not here, however slow the machine is.
+    monkeypatch.setattr(control, "POLL", 3600.0)
     (tmp_path / "note.yaml").write_text(CRITERIA)
     (tmp_path / "note.md").write_text(DRAFT)
     given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
