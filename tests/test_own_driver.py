@@ -305,7 +305,7 @@ def test_a_run_that_can_go_on_is_not_begun_anew_unless_one_says_so(program: Prog
 @pytest.mark.parametrize(
     ("argv", "problem"),
     [
-        (("run", "../x"), "no name of a run"),
+        (("run", "../x"), "'../x' is not a name of a run"),
         (("run", "demo"), "there is no command"),
         (("resume", "other"), "there is no run 'other' of until-green"),
         (("status", "other"), "there is no run 'other' of until-green"),
