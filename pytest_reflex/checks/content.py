@@ -323,9 +323,7 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
         message = f"min_count is {least}, more than max_count, which is {most}"
         yield Problem(message=message, place=spec.place, path=("min_count",))
     if params.get("block") == "front-matter" and "section" in params:
-        message = (
-            "section cannot be combined with block: front-matter, which comes before all sections"
-        )
+        message = "section cannot be combined with block: front-matter, which has no sections"
         yield Problem(message=message, place=spec.place, path=("section",))
     if params.get("across") is True and params.get("each") is True:
         message = "each cannot be combined with across: true"
