@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from subprocess import run as start
 
-from pytest_reflex.checks.registry import Registry, built_in
+from pytest_reflex.checks.registry import Registry, built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -39,7 +39,7 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
         artifact = root / "artifact.md"
         artifact.write_text(_text(0))
         (root / "bench.reflex.yaml").write_text(_suite())
-        target, registry = _target(artifact), built_in()
+        target, registry = _target(artifact), built_in_registry()
         seconds: dict[str, list[float]] = {"core": [], "pytest": []}
         for number in range(rounds):
             seconds["pytest"].append(_fresh(root))

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from benchmarks.p4_core import _fresh, _suite, _target, _text
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import seal_of
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
@@ -28,7 +28,7 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
         root = Path(folder)
         artifact = root / "artifact.md"
         (root / "bench.reflex.yaml").write_text(_suite())
-        target, registry = _target(artifact), built_in()
+        target, registry = _target(artifact), built_in_registry()
         files = _started(root, target)
         seconds: dict[str, list[float]] = {"fresh": [], "durable": [], "fork": []}
         for number in range(rounds):
@@ -37,7 +37,7 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
             began = time.perf_counter()
             evaluation = evaluate(target, registry)
             files.commit(
-                Done(
+                StepOutcome(
                     kind=EventKind.EVALUATION_DONE,
                     step=Step.EVALUATE,
                     payload={"evaluation": evaluation.to_json()},
@@ -77,7 +77,7 @@ def _started(root: Path, target: Target) -> RunFiles:
         "seal": seal_of(target.criteria),
         "setup": {},
     }
-    files.commit(Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))
+    files.commit(StepOutcome(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))
     return files
 
 

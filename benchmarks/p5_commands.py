@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from subprocess import run as start
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Level, Severity
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -29,7 +29,7 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
         artifact.write_text("# Title\n")
         trivial = _target(artifact, ["true"], COMMANDS)
         short = _target(artifact, ["sleep", "0.02"], SLEEPS)
-        registry = built_in()
+        registry = built_in_registry()
         jobs: dict[str, Callable[[], object]] = {
             "xargs": _xargs,
             "checks": lambda: evaluate(trivial, registry, workers=2),

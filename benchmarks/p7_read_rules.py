@@ -32,10 +32,10 @@ def run(rounds: int = ROUNDS) -> list[dict[str, object]]:
     """Return the ratio of the least times, both sides interleaved in this process."""
     import yaml
 
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import load_criteria
 
-    registry = built_in()
+    registry = built_in_registry()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rules.yaml"
         path.write_text(criteria(RULES), encoding="utf-8")

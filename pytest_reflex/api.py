@@ -64,12 +64,12 @@ def evaluate(
     )
     with ExitStack() as votes:
         if judge:
-            from pytest_reflex.agents.vote_cache import keeping_votes
+            from pytest_reflex.agents.vote_cache import vote_cache
             from pytest_reflex.settings import load
 
             settings = load(folder)
             employ_judge(host, settings, judge)
-            votes.enter_context(keeping_votes(host.registry, settings, folder))
+            votes.enter_context(vote_cache(host.registry, settings, folder))
         return run_checks(target, host.registry)
 
 
@@ -133,12 +133,17 @@ def run_loop(
     """
     from dataclasses import replace
 
-    from pytest_reflex.drivers.common.arguments import budget_of, by_step_of, parted, settings_of
+    from pytest_reflex.drivers.common.arguments import (
+        budget_of,
+        by_step_of,
+        settings_of,
+        split_plugins,
+    )
     from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
-    from pytest_reflex.host import employ, judge_command, judge_name, open_host
+    from pytest_reflex.host import judge_command, judge_name, open_host, register_agents
 
     folder = Path(project) if project else Path.cwd()
-    named, objects = parted(plugins)
+    named, objects = split_plugins(plugins)
     flags = {
         "agent": agent,
         "loop.max_iterations": max_iterations,
@@ -155,7 +160,7 @@ def run_loop(
         confirmed_by="python",
     )
     proposal = propose(order, settings=settings, registry=host.registry, project=folder)
-    names = employ(host, settings, by_step_of(None, agents))
+    names = register_agents(host, settings, by_step_of(None, agents))
     order = replace(order, judge=judge_name(host), judge_command=judge_command(host))
     proposal = replace(proposal, order=order)
     run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=names)
@@ -180,24 +185,29 @@ def resume_loop(
     `budget` a loop that had stopped goes on, as by ``pytest-reflex loop extend``; ``"+2"`` is two
     more. `allow` names modules that the agent had added, where the loop ended for these alone.
     """
-    from pytest_reflex.drivers.common.arguments import by_step_of, pairs_of, parted, settings_of
+    from pytest_reflex.drivers.common.arguments import (
+        by_step_of,
+        pairs_of,
+        settings_of,
+        split_plugins,
+    )
     from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
+    from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits, reopen
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
-    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.host import open_host, register_agents
 
     folder = Path(project) if project else Path.cwd()
     settings = settings_of(folder)
     root = folder / settings["loop.root"]
-    more = More(
+    more = ExtendRequest(
         max_iterations=None if max_iterations is None else str(max_iterations),
         budget=pairs_of(budget),
         allow=tuple(allow),
     )
-    goes_further = more != More()
+    goes_further = more != ExtendRequest()
     run = find_run(root, alias) if goes_further else resumable(root, alias)
     if goes_further:
-        extended(run.state, more)
+        extend_limits(run.state, more)
     setup = run.state.setup
     settings = settings_of(
         folder,
@@ -205,10 +215,10 @@ def resume_loop(
     )
     recorded = setup["agents"]
     judge = setup.get("judge", "" if recorded else None)  # another program names none
-    named, objects = parted(plugins)
+    named, objects = split_plugins(plugins)
     known = dict.fromkeys((*setup.get("plugins", settings["plugins"]), *named))
     host = open_host((*known, *objects), folder)
-    names = employ(host, settings, by_step_of(agent, agents), recorded, judge=judge)
+    names = register_agents(host, settings, by_step_of(agent, agents), recorded, judge=judge)
     common = {"project": folder, "hooks": host.hooks, "agents": names}
     if goes_further:
         again = reopen(run.folder, more, confirmed_by="python", **common)

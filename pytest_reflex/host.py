@@ -121,11 +121,11 @@ def open_host(plugins: Iterable[object] = (), project: Path | None = None) -> Ho
         manager.register(built_in)
     for one in plugins:
         _register(manager, one, _import(one, project) if isinstance(one, str) else one)
-    with _named("pytest_reflex_register_checks"):
+    with _name_errors("pytest_reflex_register_checks"):
         manager.hook.pytest_reflex_register_checks(register=registry.register)
     reporters: dict[str, Renderer] = {}
-    with _named("pytest_reflex_register_reporters"):
-        manager.hook.pytest_reflex_register_reporters(register=_adding("reporter", reporters))
+    with _name_errors("pytest_reflex_register_reporters"):
+        manager.hook.pytest_reflex_register_reporters(register=_adder("reporter", reporters))
     return Host(manager, registry, reporters)
 
 
@@ -139,7 +139,7 @@ def _register(manager: HookManager, name: object, plugin: object) -> None:
         raise UsageError(f"plugin {name!r}: {reason}", hint="see the list of hooks") from None
 
 
-def _adding(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
+def _adder(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
     """Return a function that adds a value under an unused name."""
 
     def register(name: str, value: Value) -> None:
@@ -151,7 +151,7 @@ def _adding(what: str, found: dict[str, Value]) -> Callable[[str, Value], None]:
 
 
 @contextmanager
-def _named(what: str) -> Iterator[None]:
+def _name_errors(what: str) -> Iterator[None]:
     """Name what raised: a plugin may raise anything."""
     try:
         yield
@@ -169,7 +169,7 @@ def employ_evaluator(host: Host, settings: Settings) -> None:
     host.manager.register((CoreEvaluator if core else PytestEvaluator)(host.registry))
 
 
-def employ(
+def register_agents(
     host: Host,
     settings: Settings,
     chosen: Iterable[str] = (),
@@ -238,11 +238,11 @@ def employ_judge(
     An empty name means none. Raises UsageError where the agent cannot judge.
     """
     called = settings["judge"] if name is None else name
-    host.registry.judge = judge_called(called, host, settings, runs=runs) if called else None
+    host.registry.judge = find_judge(called, host, settings, runs=runs) if called else None
     host.registry.configure(settings)
 
 
-def judge_called(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
+def find_judge(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
     """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
     from pytest_reflex.agents.judge import AgentJudge, for_votes
 
@@ -268,8 +268,8 @@ def judge_command(host: Host) -> tuple[str, ...]:
 def agent_kinds(host: Host) -> Mapping[str, AgentFactory]:
     """Return the kinds of agents that plugins and the built-ins register."""
     factories: dict[str, AgentFactory] = {}
-    with _named("pytest_reflex_register_agents"):
-        host.hooks.pytest_reflex_register_agents(register=_adding("agent", factories))
+    with _name_errors("pytest_reflex_register_agents"):
+        host.hooks.pytest_reflex_register_agents(register=_adder("agent", factories))
     return factories
 
 
@@ -307,7 +307,7 @@ def make_agent(
     table = settings["agents"].get(name)
     kind = name if table is None else table.get("kind", "")
     if kind in kinds:
-        with _named(f"the factory of agent {name!r}"):
+        with _name_errors(f"the factory of agent {name!r}"):
             return kinds[kind](table or {})
     from pytest_reflex.agents.configure import agent_from_table, preset_names
 

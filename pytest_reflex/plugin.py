@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_reflex.model.judged import Judge, JudgeWhen
     from pytest_reflex.session.controller import Controller
-    from pytest_reflex.session.plan import Desk
+    from pytest_reflex.session.plan import SessionState
     from pytest_reflex.session.runtime import Runtime
 
 SUFFIX = ".reflex.yaml"
@@ -38,7 +38,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """See what a conftest.py could change, before the first one is read."""
     early_config.stash[options.IN_CI] = bool(os.environ.get("CI"))
-    early_config.pluginmanager.register(LastWord(early_config))
+    early_config.pluginmanager.register(ExitStatusHook(early_config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     options.add_markers(config)
     _watch(config)
     if options.any_given(config) or _controls_workers(config):
-        wake(config)
+        activate(config)
 
 
 def _watch(config: pytest.Config) -> None:
@@ -76,7 +76,7 @@ def _controls_workers(config: pytest.Config) -> bool:
     return bool(distributes) and not hasattr(config, "workerinput")
 
 
-class LastWord:
+class ExitStatusHook:
     """Holds the exit status to the gate when every other hook of the session has been called."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -111,13 +111,13 @@ class Collection:
         if file_path.name.endswith(SUFFIX):
             from pytest_reflex.session.collect import SuiteFile
 
-            wake(self._config)
+            activate(self._config)
             return SuiteFile.at(file_path, parent)
         if self._config.option.reflex_artifact and parent.session.isinitpath(file_path):
-            from pytest_reflex.session.runtime import named_file
+            from pytest_reflex.session.runtime import artifact_node
 
-            if file_path in wake(self._config).named:
-                return named_file(parent, file_path)
+            if file_path in activate(self._config).named:
+                return artifact_node(parent, file_path)
         return None
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -129,8 +129,8 @@ class Collection:
     ) -> Generator[None, object, object]:
         """Learn the marked tests, those too that another hook has taken away already."""
         everything = {id(item): item for item in (*self._items, *items)}.values()
-        if any_marked(everything):
-            wake(self._config)
+        if has_marked(everything):
+            activate(self._config)
         runtime = self._config.stash.get(RUNTIME, None)
         if runtime and not runtime.learn(everything):
             items.clear()
@@ -138,9 +138,9 @@ class Collection:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:
-            from pytest_reflex.session.collect import skipped_files
+            from pytest_reflex.session.collect import find_skipped
 
-            self._unread(skipped_files(report, self._config))
+            self._unread(find_skipped(report, self._config))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
@@ -154,18 +154,18 @@ class Collection:
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput[options.ENDED] = True  # the controller sees to it
             return
-        from pytest_reflex.session.collect import unreached_files
+        from pytest_reflex.session.collect import find_unreached
 
-        self._unread(unreached_files(self._config))
+        self._unread(find_unreached(self._config))
         if runtime := self._config.stash.get(RUNTIME, None):
             runtime.desk.ended = True
 
     def _unread(self, files: dict[str, str]) -> None:
         if files:
-            wake(self._config).plan.unread.update(files)
+            activate(self._config).plan.unread.update(files)
 
 
-def any_marked(items: Iterable[pytest.Item]) -> bool:
+def has_marked(items: Iterable[pytest.Item]) -> bool:
     """Return whether a test, or a class or module above one, is marked as a rule."""
     seen: set[Any] = set()
     for item in items:
@@ -179,15 +179,15 @@ def any_marked(items: Iterable[pytest.Item]) -> bool:
     return False
 
 
-def wake(config: pytest.Config) -> Desk:
+def activate(config: pytest.Config) -> SessionState:
     """Register what runs checks and what decides, once; return the session's desk."""
-    from pytest_reflex.session.plan import Desk
+    from pytest_reflex.session.plan import SessionState
 
-    if Desk.key in config.stash:
-        return config.stash[Desk.key]
+    if SessionState.key in config.stash:
+        return config.stash[SessionState.key]
     from pytest_reflex.session.runtime import Runtime
 
-    desk = Desk(config)
+    desk = SessionState(config)
     if name := options.text(config, "reflex_judge"):
         desk.judge, desk.judge_when = judge_of(config, name)
     # Without names: `-p no:NAME` and `unregister(name=...)` find none.
@@ -208,7 +208,7 @@ def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
     """
     from pytest_reflex.agents.vote_cache import with_cache
     from pytest_reflex.errors import ReflexError
-    from pytest_reflex.host import judge_called, open_host
+    from pytest_reflex.host import find_judge, open_host
     from pytest_reflex.model.judged import JudgeWhen
     from pytest_reflex.settings import load
 
@@ -216,8 +216,8 @@ def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
         settings = load(config.rootpath, options.of_judge(config))
         for problem in settings.unknown:
             config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
-        judge = judge_called(name, open_host(settings["plugins"], config.rootpath), settings)
-        known, clears = options.known_votes(config), options.clears_cache(config)
+        judge = find_judge(name, open_host(settings["plugins"], config.rootpath), settings)
+        known, clears = options.controller_votes(config), options.clears_cache(config)
         kept = with_cache(judge, settings, config.rootpath, known=known, clear=clears)
         return kept, JudgeWhen(settings["judge_when"])
     except ReflexError as error:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.iterate.driver import IterateDriver, Iteration
+from pytest_reflex.drivers.iterate.driver import IterateDriver, RunIteration
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.model.events import Event
 from tests.slim import make_slim_python
@@ -57,7 +57,7 @@ def steps_are_bounded() -> Iterator[None]:
                 assert number < MOST_STEPS, f"a loop of more than {MOST_STEPS} events"
                 yield event
 
-    def bounded_iteration(loop: Any, action: Iteration) -> Iterator[Any]:
+    def bounded_iteration(loop: Any, action: RunIteration) -> Iterator[Any]:
         loop.numbers = getattr(loop, "numbers", None) or count()
         assert next(loop.numbers) < MOST_STEPS, f"a loop of more than {MOST_STEPS} iterations"
         yield from iteration(loop, action)

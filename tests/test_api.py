@@ -38,10 +38,10 @@ def test_threshold_and_phase_can_be_chosen(words: Path) -> None:
 
 
 def test_criteria_may_be_loaded_already(words: Path) -> None:
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import load_criteria
 
-    criteria = load_criteria(words / "words.yaml", registry=built_in())
+    criteria = load_criteria(words / "words.yaml", registry=built_in_registry())
     assert isinstance(criteria, Criteria)
     assert pytest_reflex.evaluate(words / "good.md", criteria).passed
 

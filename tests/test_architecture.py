@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pytest_reflex"
@@ -169,9 +169,9 @@ def test_what_was_rendered_is_not_read_again() -> None:
     parameters = [
         (function.name, ast.unparse(function.args))
         for function in functions_of(PACKAGE / "drivers/common/console.py")
-        if function.name == "styled"
+        if function.name == "style_lines"
     ]
-    assert parameters == [("styled", "lines: Iterable[Line], width: int=0")]
+    assert parameters == [("style_lines", "lines: Iterable[Line], width: int=0")]
 
 
 def test_every_module_on_the_way_of_an_iteration_is_there() -> None:
@@ -198,7 +198,7 @@ def test_every_file_that_is_named_by_its_path_is_there() -> None:
     assert missing == []
 
 
-TYPES = {kind.name: type(kind) for kind in built_in()}
+TYPES = {kind.name: type(kind) for kind in built_in_registry()}
 TYPE_CONSTANTS = {"ALTERNATIVES", "JUDGED"}
 # What a check is, its compiled form says. Who asks for its type all the same, and why.
 ASK_FOR_TYPES = {

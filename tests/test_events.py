@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.common.events import DriverEvent, Kind, event_log
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, event_log
 from tests.drivers.iterate.project import Project as Procedure
 from tests.drivers.pytest_loop.stage import Project as Session
 
@@ -30,7 +30,7 @@ rules:
   - {id: b.x.hi, description: says hi, severity: fail, check: {type: content, search: hi}}
 """
 SECRET = "opensesame-of-ours"
-KINDS = {kind.value for kind in Kind}
+KINDS = {kind.value for kind in DriverEventKind}
 STOPPED = "stopped"
 
 
@@ -216,7 +216,9 @@ def test_a_dry_run_writes_no_events(tmp_path: Path) -> None:
     assert not (tmp_path / "e.jsonl").exists()
 
 
-EVENT = DriverEvent(driver="x", run="y", kind=Kind.STEP, iteration=1, fields={"a": ["b"]})
+EVENT = DriverEvent(
+    driver="x", run="y", kind=DriverEventKind.STEP, iteration=1, fields={"a": ["b"]}
+)
 
 
 def test_what_fails_is_told_once_and_stops_nothing() -> None:

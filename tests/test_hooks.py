@@ -16,7 +16,7 @@ from pytest_reflex import hookspecs
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.procedures import tokens_of
 from pytest_reflex.errors import UsageError
-from pytest_reflex.host import employ, open_host
+from pytest_reflex.host import open_host, register_agents
 from pytest_reflex.model.enums import Outcome, Step
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -203,10 +203,10 @@ def test_a_conftest_that_lies_about_is_not_loaded(project: Path) -> None:
 
 def test_an_agent_for_one_step_leaves_the_others(project: Path) -> None:
     host = open_host()
-    names = employ(host, load(project), ["offline", "refine=offline"])
+    names = register_agents(host, load(project), ["offline", "refine=offline"])
     assert set(names) == {Step.PLAN, Step.PRODUCE, Step.PREPARE, Step.CRITIQUE, Step.REFINE}
 
 
 def test_a_step_without_an_agent_of_that_name_is_refused(project: Path) -> None:
     with pytest.raises(UsageError, match="no such step"):
-        employ(open_host(), load(project), ["evaluate=offline"])
+        register_agents(open_host(), load(project), ["evaluate=offline"])

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.reflex import driver
-from pytest_reflex.drivers.reflex.decide import Act, Decision
+from pytest_reflex.drivers.reflex.decide import Action, Decision
 from pytest_reflex.drivers.reflex.driver import ReflexDriver
-from pytest_reflex.drivers.reflex.steps import Done, phase_error
+from pytest_reflex.drivers.reflex.steps import StepOutcome, phase_error
 from pytest_reflex.model.enums import Step
 from tests.conftest import MOST_STEPS
 from tests.drivers.reflex.stage import Script, Stage
@@ -202,9 +202,9 @@ def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:
 
 def test_a_loop_without_an_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def again(*arguments: Any, **options: Any) -> Decision:
-        return Decision(Act.STEP, Step.PLAN)
+        return Decision(Action.STEP, Step.PLAN)
 
-    def performed(self: ReflexDriver, *arguments: object) -> Iterator[Done]:
+    def performed(self: ReflexDriver, *arguments: object) -> Iterator[StepOutcome]:
         yield phase_error(Step.PLAN, "again")
 
     monkeypatch.setattr(driver, "decide", again)

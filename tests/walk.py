@@ -121,11 +121,11 @@ def walk_an_iteration(folder: Path) -> Walk:
 def walk_a_rule(folder: Path) -> Walk:
     """Return the walk of a file with one rule to its compiled check."""
     # Here: what is imported at the top is not on the way of an iteration.
-    from pytest_reflex.checks.registry import built_in, compile_checks
+    from pytest_reflex.checks.registry import built_in_registry, compile_checks
     from pytest_reflex.criteria.load import load_criteria
     from pytest_reflex.model.enums import Level
 
-    path, registry = folder / "note.yaml", built_in()
+    path, registry = folder / "note.yaml", built_in_registry()
     path.write_text(RULE)
     for _ in range(2):  # the first time it imports
         walk = Walk()

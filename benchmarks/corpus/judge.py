@@ -108,8 +108,8 @@ def judge(document: Document) -> Judged:
 
 @cache
 def _loaded(template: str):  # type: ignore[no-untyped-def]
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import load_criteria
 
-    registry = built_in()
+    registry = built_in_registry()
     return registry, load_criteria(template, registry=registry)

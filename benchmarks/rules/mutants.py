@@ -182,9 +182,9 @@ def _write(source: Source, folder: Path) -> Path:
 
 @cache
 def _loaded(template: str, rule: str):  # type: ignore[no-untyped-def]
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import load_criteria
 
-    registry = built_in()
+    registry = built_in_registry()
     criteria = load_criteria(template, registry=registry)
     return registry, replace(criteria, rules=tuple(r for r in criteria.rules if r.id == rule))

@@ -24,7 +24,7 @@ _WITHOUT_PATH = ("stdout", "file", "stderr")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OutputSource:
     """A place in the output; `kind` is one of those above.
 
     Of a number, `otherwise` is where it stands if it is not there.
@@ -33,7 +33,7 @@ class Source:
     kind: str
     path: Path = ()
     spelt: str = ""
-    otherwise: Source | None = None
+    otherwise: OutputSource | None = None
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Output:
         return tuple(_events(self.stdout))
 
 
-STDOUT = Source("stdout", spelt="stdout")
+STDOUT = OutputSource("stdout", spelt="stdout")
 
 
-def source(spelt: str, kinds: tuple[str, ...]) -> Source:
+def source(spelt: str, kinds: tuple[str, ...]) -> OutputSource:
     """Return the place that a configuration value names; raises ValueError with what it must be."""
     kind, colon, path = spelt.partition(":")
     if kind not in kinds or bool(colon) == (kind in _WITHOUT_PATH):
@@ -67,26 +67,26 @@ def source(spelt: str, kinds: tuple[str, ...]) -> Source:
         raise ValueError(f"has a bad path: {error}") from None
     if colon and not steps:
         raise ValueError(f"has no path: {spelt!r}")
-    return Source(kind, steps, spelt)
+    return OutputSource(kind, steps, spelt)
 
 
-def values(place: Source, output: Output) -> list[Any]:
+def values(place: OutputSource, output: Output) -> list[Any]:
     """Return what the place holds in structured output, none where it is not there."""
     if place.kind == "json":
-        return _found(output.document, place)
+        return _find_values(output.document, place)
     if place.kind == "stderr":
         return list(output.stderr.splitlines())
     if place.kind == "stderr-json":
-        return _found(_embedded(output.stderr), place)
+        return _find_values(_embedded_json(output.stderr), place)
     if place.kind == "jsonl-all":
-        return [value for event in output.events for value in _found(event, place)]
+        return [value for event in output.events for value in _find_values(event, place)]
     for event in reversed(output.events):
-        if found := _found(event, place):
+        if found := _find_values(event, place):
             return found
     return []
 
 
-def number(places: tuple[Source, ...], output: Output) -> float | None:
+def number(places: tuple[OutputSource, ...], output: Output) -> float | None:
     """Return the sum of the numbers at some places; None where one of them is not known."""
     total: float = 0
     for place in places:
@@ -97,14 +97,14 @@ def number(places: tuple[Source, ...], output: Output) -> float | None:
     return total if places else None
 
 
-def _numbers(place: Source, output: Output) -> list[Any]:
+def _numbers(place: OutputSource, output: Output) -> list[Any]:
     found = [value for value in values(place, output) if _is_number(value)]
     if found or place.otherwise is None:
         return found
     return _numbers(place.otherwise, output)
 
 
-def breaks_off(place: Source, output: Output) -> bool:
+def breaks_off(place: OutputSource, output: Output) -> bool:
     """Return whether structured output ends in the middle of its JSON, which a tool cut short."""
     text = output.stdout.rstrip()
     if place.kind == "json":
@@ -131,7 +131,7 @@ def _is_open(text: str) -> bool:
 _MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 
 
-def _found(document: Any, place: Source) -> list[Any]:
+def _find_values(document: Any, place: OutputSource) -> list[Any]:
     return [match.value for match in find(document, place.path)]
 
 
@@ -155,7 +155,7 @@ def _document(stdout: str) -> Any:
         return None
 
 
-def _embedded(stderr: str) -> Any:
+def _embedded_json(stderr: str) -> Any:
     """Return the last JSON object that begins a line of stderr, which holds other lines too."""
     text, start = "\n" + stderr, len(stderr) + 1
     while (start := text.rfind("\n{", 0, start)) >= 0:

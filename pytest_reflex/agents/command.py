@@ -17,30 +17,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.agents.answers import STDOUT, Source
+from pytest_reflex.agents.answers import STDOUT, OutputSource
 from pytest_reflex.agents.environment import (
     child_environment,
-    expanded,
+    expand_variables,
     literal_secrets,
     references,
 )
-from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, Outcome, unfinished_text
+from pytest_reflex.agents.outcome import MAX_ANSWER, MAX_OUTPUT, ToolOutcome, partial_answer
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.agents.rate_limit import (
     NO_WAIT,
-    Mark,
-    Patience,
+    LimitMark,
     Pause,
+    RetryPolicy,
     patiently,
     wait_or_cancel,
 )
-from pytest_reflex.agents.stream import DENIED, EDITS, MAY_EDIT, EditWatch, RetryWatch, denied_text
+from pytest_reflex.agents.stream import (
+    DENIED,
+    EDITS,
+    MAY_EDIT,
+    EditWatch,
+    RetryWatch,
+    denial_message,
+)
 from pytest_reflex.contracts.validate import plain_schema
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.process.child import FollowedFile
-from pytest_reflex.process.environment import hide, hide_ends, secrets
+from pytest_reflex.process.environment import hide_ends, redact, secrets
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 
@@ -82,18 +89,18 @@ class CommandAgent:
     schema_options: tuple[str, ...] = ()
     can_edit: bool = True
     prompt: str = "stdin"
-    answer: Source = STDOUT
-    cost: tuple[Source, ...] = ()
-    tokens: tuple[Source, ...] = ()
-    failures: tuple[Source, ...] = ()
+    answer: OutputSource = STDOUT
+    cost: tuple[OutputSource, ...] = ()
+    tokens: tuple[OutputSource, ...] = ()
+    failures: tuple[OutputSource, ...] = ()
     success: tuple[int, ...] = (0,)
     exits: Mapping[int, str] = field(default_factory=dict)
-    limits: tuple[Mark, ...] = ()
-    denied: tuple[Mark, ...] = ()
-    retry_after: tuple[Source, ...] = ()
-    retrying: tuple[Mark, ...] = ()
-    retry_reason: tuple[Source, ...] = ()
-    patience: Patience = field(default_factory=Patience)
+    limits: tuple[LimitMark, ...] = ()
+    denied: tuple[LimitMark, ...] = ()
+    retry_after: tuple[OutputSource, ...] = ()
+    retrying: tuple[LimitMark, ...] = ()
+    retry_reason: tuple[OutputSource, ...] = ()
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     pause: Pause = wait_or_cancel
     note: str = ""
     model: str | None = None
@@ -133,7 +140,7 @@ class CommandAgent:
         return self.ask(
             Question(
                 prompt=prompt_for(request),
-                environment=told_environment(request),
+                environment=step_environment(request),
                 verbatim=request.step in (Step.PRODUCE, Step.REFINE),
                 may_edit=request.files is not None,
                 contract=contract_of(request),
@@ -154,37 +161,37 @@ class CommandAgent:
         referred = [name for item in self.words for name in references(item)]
         hidden = {**literal_secrets(self.words), **secrets(ours, ours, referred)}
 
-        def redact(text: str) -> str:
-            return hide_ends(hide(text, hidden), hidden)
+        def redact_text(text: str) -> str:
+            return hide_ends(redact(text, hidden), hidden)
 
         try:
             with temporary_folder("reflex-") as folder:
                 answer = folder / "answer" if self.answer.kind == "file" else None
 
                 def keep(stdout: bytes) -> None:
-                    question.keep_partial(redact(unfinished_text(answer, stdout)))
+                    question.keep_partial(redact_text(partial_answer(answer, stdout)))
 
                 def tell(text: str) -> None:
-                    question.tell(f"{self.name}: {redact(text)}")
+                    question.tell(f"{self.name}: {redact_text(text)}")
 
                 retries = RetryWatch(self.retrying, self.retry_reason, tell)
                 edits = EditWatch(retries)
                 finished = self._run(question, folder, ours, keep, edits)
                 if finished.cancelled:  # the driver may have left: the reply is lost then
                     keep(finished.stdout)
-                outcome = Outcome.of(
+                outcome = ToolOutcome.of(
                     finished,
                     self,
                     folder / "answer",
-                    redact,
+                    redact_text,
                     retries=retries,
                     verbatim=question.verbatim,
                 )
         except (ReflexError, OSError) as error:
             details = {END: NOT_STARTED}
-            return Reply(text="", agent=self.name, error=redact(str(error)), details=details)
+            return Reply(text="", agent=self.name, error=redact_text(str(error)), details=details)
         command = self.command_for(may_edit=question.may_edit, contract=question.contract)
-        denied = denied_text(self.name, outcome.denied, may_edit=question.may_edit)
+        denied = denial_message(self.name, outcome.denied, may_edit=question.may_edit)
         if denied:
             question.tell(denied)
         return Reply(
@@ -195,7 +202,7 @@ class CommandAgent:
             usd=outcome.usd,
             tokens=outcome.tokens,
             details={
-                "argv": [redact(item) for item in command],
+                "argv": [redact_text(item) for item in command],
                 "exit": finished.returncode,
                 "stderr": outcome.stderr,
                 **_end(finished, self.success),
@@ -204,11 +211,11 @@ class CommandAgent:
                 **({"silent": True} if outcome.silent else {}),
                 **({PARTIAL: outcome.partial} if outcome.partial else {}),
                 **({LEFT: True} if finished.left_children else {}),
-                **({} if edits.found is None else {EDITS: edits.found}),
+                **({} if edits.edits is None else {EDITS: edits.edits}),
             },
         )
 
-    def noted(self, prompt: str, answer_file: str) -> str:
+    def add_note(self, prompt: str, answer_file: str) -> str:
         """Return a prompt as this tool is given it: with the note behind it."""
         note = self.note.replace("{answer_file}", answer_file)
         return prompt + (f"\n{note}\n" if note else "")
@@ -221,7 +228,7 @@ class CommandAgent:
         keep_partial: Callable[[bytes], object],
         follow: Callable[[bytes], object],
     ) -> Finished:
-        prompt = self.noted(question.prompt, str(folder / "answer"))
+        prompt = self.add_note(question.prompt, str(folder / "answer"))
         try:
             data = prompt.encode()
         except UnicodeEncodeError as error:
@@ -242,7 +249,7 @@ class CommandAgent:
             "model": self.model or "",
         }
         command = self.command_for(may_edit=question.may_edit, contract=question.contract)
-        argv = [_filled(item, places, ours) for item in command]
+        argv = [_fill_item(item, places, ours) for item in command]
         with FollowedFile(folder / "stdout", MAX_OUTPUT, follow) as stdout:
             return run(
                 argv,
@@ -269,7 +276,7 @@ def _end(finished: Finished, success: tuple[int, ...]) -> dict[str, str]:
     return {} if finished.returncode in success else {END: BAD_EXIT}
 
 
-def _limit(outcome: Outcome) -> dict[str, Any]:
+def _limit(outcome: ToolOutcome) -> dict[str, Any]:
     """Return what the details of an answer say of a limit."""
     if not outcome.limited:
         return {}
@@ -290,7 +297,7 @@ def contract_of(request: StepRequest) -> str:
     return _CONTRACTS.get(request.step, "")
 
 
-def told_environment(request: StepRequest) -> dict[str, str]:
+def step_environment(request: StepRequest) -> dict[str, str]:
     """Return the step, and the folder of the run: by that a resume finds who was left running."""
     told = {STEP: request.step.value}
     folder = os.path.dirname(request.artifact_path)
@@ -298,10 +305,10 @@ def told_environment(request: StepRequest) -> dict[str, str]:
     return told | {RUN_DIR: folder} if in_a_run else told
 
 
-def _filled(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:
+def _fill_item(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:
     """Return an item of the command as it is run; what is filled in is not looked at again."""
     parts = PLACES.split(item)
-    parts[::2] = [expanded(text, ours) for text in parts[::2]]
+    parts[::2] = [expand_variables(text, ours) for text in parts[::2]]
     parts[1::2] = [places[name] for name in parts[1::2]]
     return "".join(parts)
 

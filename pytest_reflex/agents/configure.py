@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, Source, source
+from pytest_reflex.agents.answers import ANSWER, LOGGED, STDOUT, STRUCTURED, OutputSource, source
 from pytest_reflex.agents.command import OPTIONS, PLACE_NAMES, PLACES, CommandAgent
 from pytest_reflex.agents.presets import preset, preset_names
-from pytest_reflex.agents.rate_limit import Patience, read_marks
+from pytest_reflex.agents.rate_limit import RetryPolicy, read_marks
 from pytest_reflex.errors import UsageError, did_you_mean, suggest
 
 __all__ = ["agent_from_table", "preset_names"]
@@ -62,7 +62,7 @@ def agent_from_table(
     if "command" not in merged:
         hint = f"or preset = one of {', '.join(preset_names())}"
         raise UsageError(f"agents.{name} needs a command", hint=hint)
-    read = _Reader(name, merged)
+    read = _TableReader(name, merged)
     model = read("model", None, _text)
     agent = CommandAgent(
         name=name,
@@ -83,7 +83,7 @@ def agent_from_table(
         retry_after=read("retry_after", (), _sources),
         retrying=read("retrying", (), read_marks),
         retry_reason=read("retry_reason", (), _sources),
-        patience=Patience(
+        patience=RetryPolicy(
             tries=read("tries", 6, _tries),
             first=read("wait", 30.0, _seconds),
             longest=read("longest_wait", 900.0, _seconds),
@@ -96,7 +96,7 @@ def agent_from_table(
         grace=read("grace", 5.0, _seconds),
         env=read("env", (), _names),
     )
-    _check_places(agent, hint=_replaced(name, table))
+    _check_places(agent, hint=_renamed_command(name, table))
     _check_options(agent, table)
     return agent
 
@@ -127,15 +127,15 @@ def _over(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table over what it starts from, key by key; names of variables are added."""
     merged = {**base, **table}
     if "env" in base and "env" in table:
-        merged["env"] = [*_listed(base["env"]), *_listed(table["env"])]
+        merged["env"] = [*_as_list(base["env"]), *_as_list(table["env"])]
     return merged
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-class _Reader:
+class _TableReader:
     """Reads one key after the other; a problem names the key."""
 
     def __init__(self, name: str, table: Mapping[str, Any]) -> None:
@@ -181,7 +181,7 @@ def _refuse_shell(name: str, command: str) -> None:
         raise _wrong(name, "command", f"has {found} in it, and no shell runs it", hint=hint)
 
 
-def _replaced(name: str, table: Mapping[str, Any]) -> str:
+def _renamed_command(name: str, table: Mapping[str, Any]) -> str:
     """Return how a command of another tool is written under the name of a preset."""
     if "command" not in table or "preset" in table or name not in preset_names():
         return ""
@@ -276,20 +276,20 @@ def _one_of(words: tuple[str, ...]) -> Callable[[Any], str]:
     return read
 
 
-def _source(kinds: tuple[str, ...]) -> Callable[[Any], Source]:
+def _source(kinds: tuple[str, ...]) -> Callable[[Any], OutputSource]:
     return lambda value: source(_text(value), kinds)
 
 
-def _sources(value: Any) -> tuple[Source, ...]:
+def _sources(value: Any) -> tuple[OutputSource, ...]:
     """Read places that are added up; of those in an inner list the first that is there counts."""
     found = value if isinstance(value, list) else [value]
     return tuple(_first_of(item if isinstance(item, list) else [item]) for item in found)
 
 
-def _first_of(spelt: list[Any]) -> Source:
+def _first_of(spelt: list[Any]) -> OutputSource:
     if not spelt:
         raise ValueError("has an empty list of places")
-    place: Source | None = None
+    place: OutputSource | None = None
     for item in reversed(spelt):
         place = replace(source(_text(item), STRUCTURED), otherwise=place)
     assert place is not None

@@ -38,7 +38,7 @@ def references(item: str) -> list[str]:
     return [name for name in found if name]
 
 
-def expanded(item: str, ours: Mapping[str, str]) -> str:
+def expand_variables(item: str, ours: Mapping[str, str]) -> str:
     """Return an item with the values of the variables it names; raises UsageError if unset."""
 
     def value(match: re.Match[str]) -> str:

@@ -65,7 +65,7 @@ def rules_text(
     room = MOST_RULES
     for title, members in groups.items():
         lines = [_rule(rule, compiled, is_passing=title == passing) for rule in members]
-        shown = _fitting(lines, room)
+        shown = _cut_to_room(lines, room)
         room -= sum(map(len, shown))
         if left := members[len(shown) :]:
             ids = ", ".join(rule.id for rule in left)
@@ -75,7 +75,7 @@ def rules_text(
     return "\n\n".join(blocks) or "(none)"
 
 
-def _fitting(lines: Sequence[str], room: int) -> list[str]:
+def _cut_to_room(lines: Sequence[str], room: int) -> list[str]:
     shown: list[str] = []
     for line in lines:
         room -= len(line)
@@ -87,29 +87,31 @@ def _fitting(lines: Sequence[str], room: int) -> list[str]:
 
 def later_rules_text(rules: Iterable[Rule]) -> str:
     """Return a line for each rule that counts only in a later phase."""
-    lines = [f"- {rule.id} ({rule.severity.value}): {_said(rule.description)}" for rule in rules]
-    shown = _fitting(lines, MOST_RULES // 2)
+    lines = [
+        f"- {rule.id} ({rule.severity.value}): {_one_line(rule.description)}" for rule in rules
+    ]
+    shown = _cut_to_room(lines, MOST_RULES // 2)
     more = len(lines) - len(shown)
     return "\n".join([*shown, *([f"- and {more} more"] if more else [])])
 
 
 def _rule(rule: Rule, compiled: Compile, *, is_passing: bool) -> str:
     weight = f"{rule.severity.value}, weight {number(rule.weight)}"
-    lines = [f"- {rule.id} ({weight}): {_said(rule.description)}"]
+    lines = [f"- {rule.id} ({weight}): {_one_line(rule.description)}"]
     said = (words_of(compiled(spec)) for spec in rule.checks)
     check = "; ".join(filter(None, said)) if rule.checks else rule.prose
     if check and check != rule.description:
-        lines.append(f"  Check: {_said(check, 2)}")
+        lines.append(f"  Check: {_one_line(check, 2)}")
     if rule.when:
         from pytest_reflex.checks.composite import words
 
-        lines.append(f"  Only when: {_said('; and '.join(map(words, rule.when)), 2)}")
+        lines.append(f"  Only when: {_one_line('; and '.join(map(words, rule.when)), 2)}")
     if rule.hint and not is_passing:
-        lines.append(f"  Hint: {_said(rule.hint)}")
+        lines.append(f"  Hint: {_one_line(rule.hint)}")
     return "\n".join(lines)
 
 
-def _said(text: str, times: int = 1) -> str:
+def _one_line(text: str, times: int = 1) -> str:
     """Return words on one line, so that they cannot pose as a section of the prompt."""
     return cut(" ".join(text.split()), times * _LONGEST_WORDS)
 
@@ -126,22 +128,22 @@ def words_of(check: CompiledCheck) -> str:
     return wanted or ("" if check.is_pattern else words)
 
 
-def told_in_words(evaluation: Evaluation, compiled: Compile) -> Evaluation:
+def describe_checks(evaluation: Evaluation, compiled: Compile) -> Evaluation:
     """Return an evaluation whose checks say in `expected` what they look for.
 
     A pattern stands beside words: those of the check, or else the description of its rule.
     """
-    rows = (_in_words(row, compiled) for row in evaluation.results)
+    rows = (_describe_row(row, compiled) for row in evaluation.results)
     return replace(evaluation, results=tuple(rows))
 
 
-def _in_words(row: RuleResult, compiled: Compile) -> RuleResult:
+def _describe_row(row: RuleResult, compiled: Compile) -> RuleResult:
     specs: Sequence[CheckSpec | None] = row.rule.checks
     if len(specs) != len(row.checks):
         specs = [None] * len(row.checks)
     words = (words_of(compiled(spec)) if spec else "" for spec in specs)
     checks = (
-        replace(check, expected=_said(told or check.expected or row.rule.description, 2))
+        replace(check, expected=_one_line(told or check.expected or row.rule.description, 2))
         for check, told in zip(row.checks, words, strict=True)
     )
     return replace(row, checks=tuple(checks))
@@ -220,13 +222,13 @@ def findings(evaluation: Evaluation, budget: int = BUDGET) -> list[Finding]:
     )
     shown = MOST_FOLDED_RULES
     while True:
-        found = [*_folded(rows[:shown]), *_left_out(rows[shown:])]
+        found = [*_fold_rows(rows[:shown]), *_count_omitted(rows[shown:])]
         if _with_evidence(found, budget) or not shown:
             return found
         shown = shown * 3 // 4
 
 
-def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
+def _fold_rows(rows: Iterable[RuleResult]) -> list[Finding]:
     """Return an entry for each rule; one with the causes of an earlier one only says whose.
 
     Findings stand in a list, a single one too.
@@ -235,7 +237,7 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
     found = []
     for row in rows:
         if row.same_cause:
-            found.append(_folded_rule(row) | {"same_as": row.same_cause})
+            found.append(_fold_rule(row) | {"same_as": row.same_cause})
             continue
         parts = _parts(row)
         head, *others = parts["findings"]
@@ -248,11 +250,11 @@ def _folded(rows: Iterable[RuleResult]) -> list[Finding]:
             parts = {"same_as": same} | own
         unjudged = row.decisive is not None and row.decisive.is_unjudged
         hint = {"hint": _cut(row.rule.hint, _LONGEST)} if row.rule.hint and not unjudged else {}
-        found.append(_folded_rule(row) | parts | hint)
+        found.append(_fold_rule(row) | parts | hint)
     return found
 
 
-def _folded_rule(row: RuleResult) -> Finding:
+def _fold_rule(row: RuleResult) -> Finding:
     rule = row.rule
     return {
         "rule_id": rule.id,
@@ -300,7 +302,7 @@ def _finding(checks: Sequence[CheckResult]) -> Finding:
     return found
 
 
-def _left_out(rows: Sequence[RuleResult]) -> list[Finding]:
+def _count_omitted(rows: Sequence[RuleResult]) -> list[Finding]:
     if not rows:
         return []
     fails = sum(row.rule.severity is Severity.FAIL for row in rows)

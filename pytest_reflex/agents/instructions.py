@@ -147,7 +147,7 @@ def introduction(step: Step, *, of_files: bool) -> str:
     return "\n".join(lines)
 
 
-def required_output(step: Step, *, of_files: bool, own: str, places: Mapping[str, str]) -> str:
+def output_instructions(step: Step, *, of_files: bool, own: str, places: Mapping[str, str]) -> str:
     """Return what has to be answered; `own` takes the place of how to come to the answer.
 
     `places` are the ids and paths of this run that stand in the examples.

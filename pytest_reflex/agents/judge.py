@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from pytest_reflex.agents.command import STEP, CommandAgent
 from pytest_reflex.agents.outcome import without_answer
-from pytest_reflex.agents.prompts import boundary, told_answer
+from pytest_reflex.agents.prompts import boundary, quote_answer
 from pytest_reflex.contracts.limits import is_limit_notice
 from pytest_reflex.contracts.validate import ContractError, find_json, problems
 from pytest_reflex.model.enums import Step
@@ -73,7 +73,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Generic[Value]):
+class ParsedAnswer(Generic[Value]):
     """What an agent was understood to say: `value` is None where `error` says why there is none.
 
     `reply` is the last one; `cost` is that of all calls, None where they were free.
@@ -90,7 +90,7 @@ def ask_for(
     question: Callable[[str], Question],
     read: Callable[[str, str], Value],
     heard: Callable[[Question, Reply], object] = lambda question, reply: None,
-) -> Answered[Value]:
+) -> ParsedAnswer[Value]:
     """Ask an agent; an answer that `read` refuses with a ContractError is asked for once more.
 
     `question` and `read` get what was wrong with the answer before and how that began, first an
@@ -105,13 +105,13 @@ def ask_for(
         heard(asked, reply)
         costs.append(cost_of(reply))
         if reply.error:
-            return Answered(None, reply, total_cost(costs), _reason(reply))
+            return ParsedAnswer(None, reply, total_cost(costs), _reason(reply))
         try:
-            return Answered(read(reply.text, complaint), reply, total_cost(costs))
+            return ParsedAnswer(read(reply.text, complaint), reply, total_cost(costs))
         except ContractError as error:
             reason = one_line(str(error), 1000)
-            complaint = f"{reason}\n{told_answer(reply.text)}"
-    return Answered(None, reply, total_cost(costs), f"its answer cannot be used: {reason}")
+            complaint = f"{reason}\n{quote_answer(reply.text)}"
+    return ParsedAnswer(None, reply, total_cost(costs), f"its answer cannot be used: {reason}")
 
 
 def ask_safely(agent: Askable, question: Question) -> Reply:

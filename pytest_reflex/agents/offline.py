@@ -56,14 +56,14 @@ def _plan(request: StepRequest) -> str:
     rows = evaluation.results if evaluation else ()
     failed = [row.rule.id for row in rows if row.unmet and not row.not_asked]
     if failed:
-        steps.append(f"Fix what the last evaluation found: {_listed(failed)}")
+        steps.append(f"Fix what the last evaluation found: {_format_ids(failed)}")
     groups = list(_groups(request.rules))
     room = MAX_STEPS - 1 - len(steps)
     if len(groups) > room:
         rest = [rule for _, rules in groups[room - 1 :] for rule in rules]
         groups = [*groups[: room - 1], ("everything else", rest)]
-    steps += [f"Work on {name}: {_listed(rule.id for rule in rules)}" for name, rules in groups]
-    every = _listed(rule.id for rule in request.rules)
+    steps += [f"Work on {name}: {_format_ids(rule.id for rule in rules)}" for name, rules in groups]
+    every = _format_ids(rule.id for rule in request.rules)
     steps.append(f"Check the result against every active rule of level {level}: {every}")
     if len(steps) < 3:
         steps.insert(-1, f"Leave alone what already passes at level {level}")
@@ -72,7 +72,7 @@ def _plan(request: StepRequest) -> str:
     return json.dumps({"plan": steps}, ensure_ascii=False)
 
 
-def _listed(ids: Iterable[str]) -> str:
+def _format_ids(ids: Iterable[str]) -> str:
     return list_first(ids, MAX_LISTED) or "none"
 
 

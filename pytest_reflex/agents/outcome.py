@@ -15,16 +15,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_reflex.agents.answers import Output, Source, breaks_off, number, values
-from pytest_reflex.agents.rate_limit import Mark, retry_after, seconds_until_reset
-from pytest_reflex.agents.stream import RetryWatch, denied_by
+from pytest_reflex.agents.answers import Output, OutputSource, breaks_off, number, values
+from pytest_reflex.agents.rate_limit import LimitMark, retry_after, seconds_until_reset
+from pytest_reflex.agents.stream import RetryWatch, find_denials
 from pytest_reflex.contracts.limits import (
     is_limit_notice,
     is_of_the_account,
     may_be_limit_notice,
 )
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import as_written, one_line, readable
+from pytest_reflex.model.plain import as_written, one_line, strip_ansi
 from pytest_reflex.process.run import Finished
 from pytest_reflex.storage.files import read_if_regular
 
@@ -35,29 +35,29 @@ _SHOWN = 300
 _STDERR_KEPT = 2_000
 
 
-class Tool(Protocol):
+class ToolFormat(Protocol):
     """What has to be known of a tool to read its output."""
 
     @property
     def name(self) -> str: ...
     @property
-    def answer(self) -> Source: ...
+    def answer(self) -> OutputSource: ...
     @property
-    def cost(self) -> tuple[Source, ...]: ...
+    def cost(self) -> tuple[OutputSource, ...]: ...
     @property
-    def tokens(self) -> tuple[Source, ...]: ...
+    def tokens(self) -> tuple[OutputSource, ...]: ...
     @property
-    def failures(self) -> tuple[Source, ...]: ...
+    def failures(self) -> tuple[OutputSource, ...]: ...
     @property
     def success(self) -> tuple[int, ...]: ...
     @property
     def exits(self) -> Mapping[int, str]: ...
     @property
-    def limits(self) -> tuple[Mark, ...]: ...
+    def limits(self) -> tuple[LimitMark, ...]: ...
     @property
-    def denied(self) -> tuple[Mark, ...]: ...
+    def denied(self) -> tuple[LimitMark, ...]: ...
     @property
-    def retry_after(self) -> tuple[Source, ...]: ...
+    def retry_after(self) -> tuple[OutputSource, ...]: ...
     @property
     def timeout(self) -> float: ...
     @property
@@ -65,7 +65,7 @@ class Tool(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ToolOutcome:
     """`text` is the answer, or where there is an `error` whatever the tool wrote.
 
     `retry_after` is in seconds, None where the tool does not say when its limit ends; with
@@ -90,20 +90,22 @@ class Outcome:
     def of(
         cls,
         finished: Finished,
-        tool: Tool,
+        tool: ToolFormat,
         answer_file: Path,
         redact: Callable[[str], str],
         *,
         retries: RetryWatch,
         verbatim: bool = False,
-    ) -> Outcome:
+    ) -> ToolOutcome:
         """Read the output of a tool that has ended; `redact` comes before anything is cut.
 
         A `verbatim` answer, which becomes an artifact, is not redacted. `retries` has followed the
         output.
         """
         output = Output(redact(_text(finished.stdout)), redact(_text(finished.stderr)))
-        error = _stopped(finished, tool, redact(retries.reason)) or _failed(finished, tool, output)
+        error = _stop_message(finished, tool, redact(retries.reason)) or _failure_message(
+            finished, tool, output
+        )
         text, silent = output.stdout, False
         limited = _is_limited(finished, tool, output, retries) if error else False
         if not error:
@@ -111,13 +113,13 @@ class Outcome:
                 answer = _answer(finished, tool.answer, answer_file)
                 text = answer if verbatim else redact(answer)
             except ValueError as fault:
-                error, silent = str(fault), isinstance(fault, _SilenceError)
-                if not readable(text).strip() and (words := _last_words(output)):
+                error, silent = str(fault), isinstance(fault, _NoAnswerError)
+                if not strip_ansi(text).strip() and (words := _last_words(output)):
                     error += f": {one_line(words, _SHOWN)}"
         said = (_message(tool, output) or _last_words(output)) if error else text
         partial = ""
         if error and tool.answer.kind == "file":  # paid for, whatever it is worth
-            partial = redact(unfinished_text(answer_file, b""))
+            partial = redact(partial_answer(answer_file, b""))
             text = partial or text if finished.timed_out else text
         told = bool(error) and may_be_limit_notice(_message(tool, output))
         limited = limited or (not finished.stopped and (told or is_limit_notice(said)))
@@ -139,7 +141,7 @@ class Outcome:
             no_wait=limited and ends is None and is_of_the_account(said),
             silent=silent and not limited,
             partial=partial,
-            denied=denied_by(tool.denied, output),
+            denied=find_denials(tool.denied, output),
         )
 
 
@@ -148,18 +150,18 @@ def now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _is_limited(finished: Finished, tool: Tool, output: Output, retries: RetryWatch) -> bool:
+def _is_limited(finished: Finished, tool: ToolFormat, output: Output, retries: RetryWatch) -> bool:
     """Return whether a field says so; of a tool that we ended, that of its last own try."""
     if finished.stopped:
         return retries.is_limited
-    return any(mark.seen(output) for mark in tool.limits)
+    return any(mark.matches(output) for mark in tool.limits)
 
 
-def unfinished_text(answer_file: Path | None, stdout: bytes) -> str:
+def partial_answer(answer_file: Path | None, stdout: bytes) -> str:
     """Return what a tool has written of its answer: to its file, else to its output."""
     if answer_file is not None:
         with suppress(ValueError):
-            if written := _text(_written(answer_file)):
+            if written := _text(_read_answer_file(answer_file)):
                 return written
     return _text(stdout)
 
@@ -168,7 +170,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def _stopped(finished: Finished, tool: Tool, retrying: str) -> str:
+def _stop_message(finished: Finished, tool: ToolFormat, retrying: str) -> str:
     if finished.timed_out:
         whose = tool.timeout_of or f"the timeout of agents.{tool.name}"
         check = "check its key, its address and the network"
@@ -181,7 +183,7 @@ def _stopped(finished: Finished, tool: Tool, retrying: str) -> str:
     return ""
 
 
-def _failed(finished: Finished, tool: Tool, output: Output) -> str:
+def _failure_message(finished: Finished, tool: ToolFormat, output: Output) -> str:
     said = _message(tool, output) or _cut(finished, tool.answer, output) or _last_words(output)
     tail = f": {one_line(said, _SHOWN)}" if said else ""
     if finished.signal is not None:
@@ -196,15 +198,15 @@ def _failed(finished: Finished, tool: Tool, output: Output) -> str:
     return ""
 
 
-class _SilenceError(ValueError):
+class _NoAnswerError(ValueError):
     """Nothing was answered."""
 
 
-def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
+def _answer(finished: Finished, place: OutputSource, answer_file: Path) -> str:
     """Return the answer; raises ValueError with the reason where there is none."""
     data = finished.stdout
     if place.kind == "file":
-        data = _written(answer_file)
+        data = _read_answer_file(answer_file)
     elif finished.stdout_truncated or len(data) > MAX_ANSWER:
         raise ValueError(f"its answer is longer than {MAX_ANSWER:,} bytes")
     try:
@@ -220,19 +222,19 @@ def _answer(finished: Finished, place: Source, answer_file: Path) -> str:
             cut = _cut(finished, place, output)
             raise ValueError(cut or f"its output has no {place.spelt}")
         text = _as_text(found[0], place)
-    if not readable(text).strip():
-        raise _SilenceError("it answered nothing")
+    if not strip_ansi(text).strip():
+        raise _NoAnswerError("it answered nothing")
     return text
 
 
-def _cut(finished: Finished, place: Source, output: Output) -> str:
+def _cut(finished: Finished, place: OutputSource, output: Output) -> str:
     """Return that the output breaks off in its JSON, empty where it does not."""
     if not breaks_off(place, output):
         return ""
     return f"its output is cut at {finished.stdout_total:,} bytes, in the middle of its JSON"
 
 
-def _as_text(value: Any, place: Source) -> str:
+def _as_text(value: Any, place: OutputSource) -> str:
     """Return the text of an answer in JSON; an object or a list is one as it is written."""
     if isinstance(value, str):
         return value
@@ -243,7 +245,7 @@ def _as_text(value: Any, place: Source) -> str:
     raise ValueError(f"its {place.spelt} is not text: {as_written(value)}")
 
 
-def _written(answer_file: Path) -> bytes:
+def _read_answer_file(answer_file: Path) -> bytes:
     """Return what a tool wrote; a longer answer than may be is not read."""
     try:
         if answer_file.lstat().st_size > MAX_ANSWER:
@@ -258,7 +260,7 @@ def _written(answer_file: Path) -> bytes:
     return data
 
 
-def _message(tool: Tool, output: Output) -> str:
+def _message(tool: ToolFormat, output: Output) -> str:
     """Return what the tool says in structured output about how it went."""
     places = (*tool.failures, *((tool.answer,) if tool.answer.path else ()))
     found = (_words(value) for place in places for value in values(place, output))
@@ -286,7 +288,7 @@ def without_answer(error: str, text: str) -> str:
 def _last_words(output: Output) -> str:
     """Return the last line of stderr, else of stdout."""
     for text in (output.stderr, output.stdout):
-        lines = readable(text[-_STDERR_KEPT:]).strip().splitlines()
+        lines = strip_ansi(text[-_STDERR_KEPT:]).strip().splitlines()
         if lines:
             return lines[-1].strip()
     return ""

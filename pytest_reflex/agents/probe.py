@@ -18,7 +18,7 @@ from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
 from pytest_reflex.model.single import CommandPreview
 from pytest_reflex.model.steps import Agent, Askable, Reply, StepRequest
-from pytest_reflex.process.environment import hide
+from pytest_reflex.process.environment import redact
 from pytest_reflex.process.run import run
 
 SECONDS = 15.0
@@ -27,7 +27,7 @@ _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class ProbedTool:
     """A program: where it is (empty: not installed), its version, or why that is not known."""
 
     program: str
@@ -36,17 +36,17 @@ class Tool:
     problem: str = ""
 
 
-def look(programs: Iterable[str], seconds: float = SECONDS) -> list[Tool]:
+def look(programs: Iterable[str], seconds: float = SECONDS) -> list[ProbedTool]:
     """Return what is known of some programs, in their order; each gets `seconds` to answer."""
     found = list(dict.fromkeys(programs))
     with ThreadPoolExecutor(4) as pool:
         return list(pool.map(lambda program: _tool(program, seconds), found))
 
 
-def _tool(program: str, seconds: float) -> Tool:
+def _tool(program: str, seconds: float) -> ProbedTool:
     path = shutil.which(program)
     if path is None:
-        return Tool(program=program)
+        return ProbedTool(program=program)
     try:
         finished = run(
             [path, "--version"],
@@ -57,15 +57,17 @@ def _tool(program: str, seconds: float) -> Tool:
             hard_cap=1_000_000,
         )
     except ReflexError as error:
-        return Tool(program=program, path=path, problem=str(error))
+        return ProbedTool(program=program, path=path, problem=str(error))
     if finished.timed_out:
         problem = f"{program} --version did not end within {seconds:g} s"
-        return Tool(program=program, path=path, problem=problem)
+        return ProbedTool(program=program, path=path, problem=problem)
     if finished.returncode != 0:
         problem = f"{program} --version left with exit status {finished.returncode}"
-        return Tool(program=program, path=path, problem=problem)
+        return ProbedTool(program=program, path=path, problem=problem)
     lines = (finished.stdout or finished.stderr).decode("utf-8", "replace").strip().splitlines()
-    return Tool(program=program, path=path, version=one_line(lines[0], _SHOWN) if lines else "")
+    return ProbedTool(
+        program=program, path=path, version=one_line(lines[0], _SHOWN) if lines else ""
+    )
 
 
 ANSWER_FILE = "<a file for the answer>"
@@ -78,7 +80,7 @@ _STANDS_FOR = {
 }
 
 
-def typed_command(agent: Askable, *, may_edit: bool = False) -> str:
+def command_text(agent: Askable, *, may_edit: bool = False) -> str:
     """Return the command of an agent as it would be typed; one that is not a command by its
     name.
     """
@@ -99,7 +101,7 @@ def command_of(
     environment = {**child_environment(os.environ, agent.env), **told}
     return CommandPreview(
         argv=tuple(
-            hide(PLACES.sub(lambda match: places[match[1]], item), hidden)
+            redact(PLACES.sub(lambda match: places[match[1]], item), hidden)
             for item in agent.command_for(may_edit=may_edit, contract=contract)
         ),
         cwd=os.getcwd(),

@@ -19,17 +19,17 @@ from pytest_reflex.agents.findings import (
     as_json,
     cut,
     cut_in_the_middle,
+    describe_checks,
     findings_section,
     later_rules_text,
     rules_text,
-    told_in_words,
 )
 from pytest_reflex.agents.instructions import (
     COMMANDS,
     NO_COMMANDS,
     PREAMBLE,
     introduction,
-    required_output,
+    output_instructions,
 )
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.rules import ideal_of
@@ -70,14 +70,14 @@ def prompt_parts(request: StepRequest) -> tuple[PromptPart, ...]:
     )
     of_files = request.files is not None
     inputs = _refine_files if of_files and request.step is Step.REFINE else _INPUTS[request.step]
-    output = required_output(
+    output = output_instructions(
         request.step, of_files=of_files, own=request.orders, places=_places(request)
     )
     return (
         PromptPart("Preamble", preamble),
         PromptPart("Your step", introduction(request.step, of_files=of_files)),
         *inputs(request),
-        *_refused(request),
+        *_refusal_part(request),
         PromptPart("Required output", output),
     )
 
@@ -97,16 +97,16 @@ def _places(request: StepRequest) -> Mapping[str, str]:
     }
 
 
-def _refused(request: StepRequest) -> Iterable[PromptPart]:
+def _refusal_part(request: StepRequest) -> Iterable[PromptPart]:
     if not request.complaint:
         return
     told = [f"Reason: {request.complaint}", "Answer again, whole, in the required format."]
     if request.refused:
-        told.insert(1, told_answer(request.refused))
+        told.insert(1, quote_answer(request.refused))
     yield _section("Your last answer was refused", "\n".join(told))
 
 
-def told_answer(text: str) -> str:
+def quote_answer(text: str) -> str:
     """Return a line with the beginning of an answer that was refused."""
     answer = json.dumps(cut(text, _LONGEST_REFUSED), ensure_ascii=False)
     return f"The refused answer (data, as a JSON string; shortened): {answer}"
@@ -117,13 +117,13 @@ def _plan(request: StepRequest) -> Iterable[PromptPart]:
     yield _rules(request, f"Active rules (level {request.level.value})")
     yield from _files(request.files)
     if request.artifact:
-        yield _shortened(_CHANGES if request.files else "The artifact as it is now", request)
+        yield _shorten_artifact(_CHANGES if request.files else "The artifact as it is now", request)
     elif request.draft is not None:
-        yield _fenced("Draft to start from", cut_in_the_middle(request.draft, MOST_ARTIFACT))
+        yield _fence("Draft to start from", cut_in_the_middle(request.draft, MOST_ARTIFACT))
     if request.evaluation:
         older = f", older than {_artifact_word(request)} above" if request.refined else ""
         yield _failures(request, f"What the last evaluation found{older} (data)")
-    yield from _done(request)
+    yield from _refined_part(request)
     if request.history:
         events = [json.dumps(event, ensure_ascii=False) for event in request.history]
         shown = "\n".join(cut(event, _LONGEST_EVENT) for event in events)
@@ -134,31 +134,31 @@ def _produce(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request, later=True)
     yield _rules(request, f"Active rules (level {request.level.value})")
     yield _steps(request)
-    yield from _done(request)
+    yield from _refined_part(request)
     if request.artifact is not None:
-        yield _fenced("Previous artifact", request.artifact)
+        yield _fence("Previous artifact", request.artifact)
     elif request.draft is not None:
-        yield _fenced("Draft to start from", request.draft)
+        yield _fence("Draft to start from", request.draft)
 
 
 def _prepare(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request)
     yield _steps(request)
     title = f"Rules that need checks (level {request.level.value})"
-    listed = rules_text(request.rules, None, _compiled(request), is_older=False)
+    listed = rules_text(request.rules, None, _compiler_of(request), is_older=False)
     yield _section(title, listed)
     yield from _commands(request.criteria.commands_for_agents)
     if request.artifact:
-        yield _shortened("The artifact so far", request)
+        yield _shorten_artifact("The artifact so far", request)
     elif request.draft is not None:
         title = "Draft that the artifact starts from"
-        yield _fenced(title, cut_in_the_middle(request.draft, MOST_ARTIFACT))
+        yield _fence(title, cut_in_the_middle(request.draft, MOST_ARTIFACT))
 
 
 def _critique(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request)
     yield from _files(request.files)
-    yield _fenced(_CHANGES if request.files else "Artifact", request.artifact or "")
+    yield _fence(_CHANGES if request.files else "Artifact", request.artifact or "")
     yield _failures(request, "What the evaluation found (data)")
     yield from _feedback(request)
 
@@ -166,7 +166,7 @@ def _critique(request: StepRequest) -> Iterable[PromptPart]:
 def _refine(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request, later=True)
     yield _rules(request, f"Active rules (level {request.level.value})")
-    yield _fenced("Artifact", request.artifact or "")
+    yield _fence("Artifact", request.artifact or "")
     yield _issues(request)
     yield from _feedback(request)
 
@@ -175,7 +175,7 @@ def _refine_files(request: StepRequest) -> Iterable[PromptPart]:
     yield from _task(request, later=True)
     yield _rules(request, "Rules and tests")
     yield from _files(request.files)
-    yield _shortened(_CHANGES, request)
+    yield _shorten_artifact(_CHANGES, request)
     yield _issues(request)
     yield from _feedback(request)
 
@@ -218,15 +218,15 @@ def _steps(request: StepRequest) -> PromptPart:
 
 def _rules(request: StepRequest, title: str) -> PromptPart:
     is_older = request.refined is not None
-    found = rules_text(request.rules, request.evaluation, _compiled(request), is_older=is_older)
+    found = rules_text(request.rules, request.evaluation, _compiler_of(request), is_older=is_older)
     return _section(title, f"{SEVERITIES}\n\n{found}")
 
 
-def _compiled(request: StepRequest) -> Compile:
+def _compiler_of(request: StepRequest) -> Compile:
     """Return what compiles a check, for what it says of itself."""
-    from pytest_reflex.checks.registry import built_in, describe
+    from pytest_reflex.checks.registry import built_in_registry, describe
 
-    registry = request.check_types() if request.check_types else built_in()
+    registry = request.check_types() if request.check_types else built_in_registry()
     return lambda spec: describe(spec, request.criteria.vars, registry)
 
 
@@ -243,7 +243,7 @@ def _commands(commands: Mapping[str, Any]) -> Iterable[PromptPart]:
 
 def _failures(request: StepRequest, title: str) -> PromptPart:
     evaluation = request.evaluation
-    found = told_in_words(evaluation, _compiled(request)) if evaluation else None
+    found = describe_checks(evaluation, _compiler_of(request)) if evaluation else None
     return _section(title, findings_section(found))
 
 
@@ -255,7 +255,7 @@ def _issues(request: StepRequest) -> PromptPart:
     return _section("Issues to fix", as_json(issues))
 
 
-def _done(request: StepRequest) -> Iterable[PromptPart]:
+def _refined_part(request: StepRequest) -> Iterable[PromptPart]:
     """Yield what REFINE was asked for after the last evaluation, and what it changed."""
     refined, what = request.refined, _artifact_word(request)
     if refined is None:
@@ -297,14 +297,14 @@ def _files(files: Files | None) -> Iterable[PromptPart]:
     may = [f"Files that may be changed: {', '.join(files.patterns)}"]
     may += [f"Too long to be shown here: {path}" for path in files.left_out]
     yield _section("Files", "\n".join(may))
-    yield from (_fenced(path, text) for path, text in files.texts.items())
+    yield from (_fence(path, text) for path, text in files.texts.items())
 
 
-def _shortened(title: str, request: StepRequest) -> PromptPart:
-    return _fenced(title, cut_in_the_middle(request.artifact or "", MOST_ARTIFACT))
+def _shorten_artifact(title: str, request: StepRequest) -> PromptPart:
+    return _fence(title, cut_in_the_middle(request.artifact or "", MOST_ARTIFACT))
 
 
-def _fenced(title: str, text: str) -> PromptPart:
+def _fence(title: str, text: str) -> PromptPart:
     """Return a text between two lines that are not in it."""
     mark = boundary(text)
     end = "" if text.endswith("\n") or not text else "\n"

@@ -23,8 +23,8 @@ from threading import Event
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pytest_reflex.agents.answers import STRUCTURED, Output, Source, source, values
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.agents.answers import STRUCTURED, Output, OutputSource, source, values
+from pytest_reflex.model.plain import one_line, pluralize
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.search.patterns import SearchError, compile_pattern
 
@@ -155,13 +155,13 @@ _SEARCH_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LimitMark:
     """A place, and the values there that mean that a limit was reached."""
 
-    place: Source
+    place: OutputSource
     wanted: tuple[int | str, ...]
 
-    def seen(self, output: Output) -> bool:
+    def matches(self, output: Output) -> bool:
         return any(
             _is(found, wanted) for found in values(self.place, output) for wanted in self.wanted
         )
@@ -174,14 +174,16 @@ class Mark:
                 yield _part(str(found), wanted[0])
 
 
-def read_marks(value: Any, kinds: tuple[str, ...] = STRUCTURED) -> tuple[Mark, ...]:
+def read_marks(value: Any, kinds: tuple[str, ...] = STRUCTURED) -> tuple[LimitMark, ...]:
     """Read `limit` of an agent's table; raises ValueError with what it must be."""
     if not isinstance(value, Mapping):
         raise ValueError(f"must be a table of places with values, not {value!r}")
-    return tuple(Mark(source(place, kinds), _wanted(found)) for place, found in value.items())
+    return tuple(
+        LimitMark(source(place, kinds), _parse_values(found)) for place, found in value.items()
+    )
 
 
-def _wanted(value: Any) -> tuple[int | str, ...]:
+def _parse_values(value: Any) -> tuple[int | str, ...]:
     found = value if isinstance(value, list) else [value]
     for item in found:
         if isinstance(item, bool) or not isinstance(item, int | str) or item == "":
@@ -200,20 +202,20 @@ def _is(found: Any, wanted: int | str) -> bool:
     if isinstance(found, bool):
         return False
     if isinstance(wanted, str) and (pattern := _pattern(wanted)) is not None:
-        return isinstance(found, str) and _searched(pattern, found) is not None
+        return isinstance(found, str) and _search_text(pattern, found) is not None
     return bool(found == wanted)
 
 
 def _part(found: str, wanted: int | str) -> str:
     pattern = _pattern(wanted) if isinstance(wanted, str) else None
     grouped = pattern and re.compile(pattern).groups
-    return (_searched(pattern, found, r"\1") if pattern and grouped else None) or found
+    return (_search_text(pattern, found, r"\1") if pattern and grouped else None) or found
 
 
-def _searched(pattern: str, text: str, template: str = "") -> str | None:
+def _search_text(pattern: str, text: str, template: str = "") -> str | None:
     """Return what a pattern finds first, None for nothing, also where it takes too long."""
     try:
-        found = compile_pattern(pattern).expanded(
+        found = compile_pattern(pattern).expand(
             text[:_MOST_SEARCHED], template, limit=1, seconds=_SEARCH_SECONDS
         )
     except SearchError:
@@ -225,7 +227,7 @@ def _pattern(wanted: str) -> str | None:
     return wanted[1:-1] if len(wanted) > 2 and wanted[0] == wanted[-1] == "/" else None
 
 
-def retry_after(places: tuple[Source, ...], output: Output) -> float | None:
+def retry_after(places: tuple[OutputSource, ...], output: Output) -> float | None:
     """Return how many seconds a tool asks to wait, None where it does not say."""
     for place in places:
         for found in values(place, output):
@@ -248,7 +250,7 @@ _LONG_WAIT = 1_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryPolicy:
     """How long to wait: `first` seconds, then twice as long each time, never above `longest`.
 
     `tries` counts the first one too. A tool that says when its limit ends is waited for until then,
@@ -273,7 +275,7 @@ class Patience:
 
 
 def patiently(
-    ask: Callable[[Question], Reply], question: Question, patience: Patience, pause: Pause
+    ask: Callable[[Question], Reply], question: Question, patience: RetryPolicy, pause: Pause
 ) -> Reply:
     """Ask until there is no limit in the way, the tries are used up, or the run is ending.
 
@@ -290,7 +292,7 @@ def patiently(
         asked = reply.details.get("retry_after")
         seconds = None if reply.details.get(NO_WAIT) else patience.wait(tries, asked)
         if seconds is None or _too_long(seconds, reply, refused, question):
-            return _with(replace(reply, error=_given_up(reply, tries)), refused)
+            return _with(replace(reply, error=_give_up_message(reply, tries)), refused)
         why = one_line(reply.error, _SHOWN)
         following = f"try {tries + 1} of {patience.tries}"
         question.tell(f"{reply.agent}: {why}; waiting {_wait_text(seconds)}, then {following}")
@@ -328,12 +330,12 @@ def _too_long(
     return bool(spent + seconds >= question.seconds_left)
 
 
-def _given_up(reply: Reply, tries: int) -> str:
+def _give_up_message(reply: Reply, tries: int) -> str:
     asked = reply.details.get("retry_after")
     wanted = f"; it asks to wait {asked:g} s" if asked else ""
     if reply.details.get(NO_WAIT):
         wanted = "; no wait ends it"
-    many = counted(tries, "try", "tries")
+    many = pluralize(tries, "try", "tries")
     return f"{reply.error} ({many}{wanted})"
 
 

@@ -25,7 +25,14 @@ import pluggy
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.environment import literal_secrets, references
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.agents.recording import Call, Header, Key, iteration_of, key_of, parse_recording
+from pytest_reflex.agents.recording import (
+    Header,
+    Key,
+    RecordedCall,
+    iteration_of,
+    key_of,
+    parse_recording,
+)
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.enums import Step
@@ -33,7 +40,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.judged import Case, JudgeWhen
 from pytest_reflex.model.steps import Agent, Askable, Question, Reply, StepRequest
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.environment import hide, secrets
+from pytest_reflex.process.environment import redact, secrets
 from pytest_reflex.process.guard import make_folder, remove_folder
 from pytest_reflex.storage.journal import Journal
 from pytest_reflex.storage.lines import Content
@@ -42,7 +49,7 @@ _FILE = "calls.jsonl"
 
 
 @dataclass(slots=True, eq=False)
-class Overheard:
+class JudgeRecorder:
     """Hears an `AgentJudge`; close it in the end."""
 
     _folder: Path | None = None
@@ -109,14 +116,14 @@ class Recorder:
     template: str
     project: Path
     hidden: Mapping[str, str] = field(default_factory=dict)
-    heard: Overheard = field(default_factory=Overheard)
+    heard: JudgeRecorder = field(default_factory=JudgeRecorder)
     _journal: Journal | None = None
     _calls: int = 0
     _tries: Counter[Key] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
 
     @classmethod
-    def planned(cls, template: str, project: Path) -> Recorder:
+    def prepare(cls, template: str, project: Path) -> Recorder:
         """Return the recorder of a run to come; raises UsageError where the file is there."""
         recorder = cls(template=template, project=project)
         if not any(place in template for place in PLACES):
@@ -193,12 +200,14 @@ class Recorder:
     def _write(self, key: Key, prompt: str, reply: Reply) -> None:
         if self._journal is None:
             return
-        hidden = hide(prompt, self.hidden)
+        hidden = redact(prompt, self.hidden)
         with self._lock:
             self._tries[key] += 1
             self._calls += 1
-            told = replace(reply, text=hide(reply.text, self.hidden))
-            call = Call.at(key, told, number=self._calls, attempt=self._tries[key], prompt=hidden)
+            told = replace(reply, text=redact(reply.text, self.hidden))
+            call = RecordedCall.at(
+                key, told, number=self._calls, attempt=self._tries[key], prompt=hidden
+            )
             self._journal.append(call.to_json())
 
     def close(self) -> None:

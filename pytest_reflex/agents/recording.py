@@ -64,7 +64,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class RecordedCall:
     """One call: what was asked, at which place of the run, and what came back.
 
     `attempt` counts the calls of the same step, iteration and phase, from 1; `version` is that of
@@ -97,11 +97,11 @@ class Call:
     @classmethod
     def of(
         cls, request: StepRequest, reply: Reply, *, number: int, attempt: int, prompt: str
-    ) -> Call:
+    ) -> RecordedCall:
         return cls.at(key_of(request), reply, number=number, attempt=attempt, prompt=prompt)
 
     @classmethod
-    def at(cls, key: Key, reply: Reply, *, number: int, attempt: int, prompt: str) -> Call:
+    def at(cls, key: Key, reply: Reply, *, number: int, attempt: int, prompt: str) -> RecordedCall:
         """Return a call at a place of a run."""
         step, iteration, phase = key
         return cls(
@@ -152,7 +152,7 @@ class Call:
         }
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Call:
+    def from_json(cls, wire: Mapping[str, Any]) -> RecordedCall:
         """Read a line; raises ValueError with what is wrong with it."""
         prompt = _take(wire, "prompt", str)
         if _take(wire, "prompt_sha256", str) != sha256(prompt):
@@ -181,7 +181,7 @@ class Recording:
 
     path: Path
     header: Header
-    calls: tuple[Call, ...]
+    calls: tuple[RecordedCall, ...]
 
 
 def key_of(request: StepRequest) -> Key:
@@ -215,7 +215,7 @@ def read_recording(path: Path) -> Recording:
     except FileNotFoundError:
         raise UsageError(f"there is no recording {path}", hint="make one with --record") from None
     if damages := sorted((*content.damages, *content.breaks), key=lambda d: d.line):
-        raise _damaged(path, damages[0].line, damages[0].reason)
+        raise _damage_error(path, damages[0].line, damages[0].reason)
     return parse_recording(path, content)
 
 
@@ -224,22 +224,22 @@ def parse_recording(path: Path, content: Content) -> Recording:
     total = len(content.records) + len(content.sealed)
     lines = [number for number in range(1, total + 1) if number not in content.sealed]
     if not lines:
-        raise _damaged(path, 1, "it is not a recording of a loop")
+        raise _damage_error(path, 1, "it is not a recording of a loop")
     header: Header | None = None
-    calls: list[Call] = []
+    calls: list[RecordedCall] = []
     for line, record in zip(lines, content.records, strict=True):
         try:
             if header is None:
                 header = Header.from_json(record)
             else:
-                calls.append(Call.from_json(record))
+                calls.append(RecordedCall.from_json(record))
         except ValueError as error:
-            raise _damaged(path, line, str(error)) from None
+            raise _damage_error(path, line, str(error)) from None
     assert header is not None
     return Recording(path=path, header=header, calls=tuple(calls))
 
 
-def _damaged(path: Path, line: int, reason: str) -> UsageError:
+def _damage_error(path: Path, line: int, reason: str) -> UsageError:
     return UsageError(
         f"the recording cannot be used: {reason}",
         place=Place(str(path), line),

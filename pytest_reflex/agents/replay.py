@@ -3,7 +3,7 @@
 Openly: the run's id and folder, the project's folder, our temporary folders, measured times
 ("0.12s") and addresses of objects. A text that differs in anything else is another text.
 
-A call is found by step, iteration, phase and its exact prompt, as `comparable` has it. Where the
+A call is found by step, iteration, phase and its exact prompt, as `normalize` has it. Where the
 same prompt was asked more than once at one place, an interruption came between: only the last
 answer was used, and it is the one that counts. Where an earlier version of the prompts was used, if
 only before a resume, step, iteration, phase and order have to do, and that it was the same task or
@@ -22,11 +22,18 @@ from typing import Any
 import pluggy
 
 from pytest_reflex.agents.prompts import VERSION, boundary, prompt_for
-from pytest_reflex.agents.recording import Call, Key, iteration_of, key_of, place_of, read_recording
+from pytest_reflex.agents.recording import (
+    Key,
+    RecordedCall,
+    iteration_of,
+    key_of,
+    place_of,
+    read_recording,
+)
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
-from pytest_reflex.process.environment import hide
+from pytest_reflex.process.environment import redact
 
 _VARYING = (
     (re.compile(r"(?:/[\w.+-]+)*/reflex-(?:[a-z]+-)?[a-z0-9_]{8}(?![\w-])"), "{temporary}"),
@@ -37,7 +44,7 @@ _TIME_OF_START = "-20260101-000000"
 _SHOWN, _BEFORE = 100, 30
 
 
-def comparable(text: str, *, run_ids: Iterable[str] = (), folders: Iterable[str] = ()) -> str:
+def normalize(text: str, *, run_ids: Iterable[str] = (), folders: Iterable[str] = ()) -> str:
     """Return a text with the words `{run}`, `{project}`, `{temporary}`, `{time}` and `{address}`.
 
     `run_ids` and `folders` are those of both runs, because an answer of the one may have carried
@@ -155,15 +162,15 @@ class ReplayAgent:
     def _plain(self, text: str, run_id: str = "") -> str:
         """Return what of a prompt two runs of the same task share."""
         ids = [one for one in (self._run_id, run_id) if one]
-        return comparable(hide(text, self.hidden), run_ids=ids, folders=self._folders)
+        return normalize(redact(text, self.hidden), run_ids=ids, folders=self._folders)
 
-    def unused(self) -> tuple[Call, ...]:
+    def unused_calls(self) -> tuple[RecordedCall, ...]:
         """Return the calls of steps after the first used one that the replay did not use."""
         first = min(self._used, default=1)
         steps = (call for call in self._calls if call.step != Step.EVALUATE)
         return tuple(c for c in steps if c.number >= first and c.number not in self._used)
 
-    def _find(self, key: Key, request: StepRequest) -> Call | str:
+    def _find(self, key: Key, request: StepRequest) -> RecordedCall | str:
         """Return the recorded call of a request, or why there is none."""
         here = [call for call in self._calls if call.key == key]
         left = [call for call in here if call.number not in self._used]

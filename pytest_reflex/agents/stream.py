@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pytest_reflex.agents.answers import Output, Source, values
-from pytest_reflex.agents.rate_limit import Mark
+from pytest_reflex.agents.answers import Output, OutputSource, values
+from pytest_reflex.agents.rate_limit import LimitMark
 from pytest_reflex.contracts.limits import may_be_limit_notice
 from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import one_line
@@ -52,7 +52,7 @@ _LONGEST_LINE = 4_000_000  # bytes; a file that is written whole stands in one
 
 
 class EditWatch:
-    """Reads a stream line by line; `found` are the edits by path, None where it reports none.
+    """Reads a stream line by line; `edits` are the edits by path, None where it reports none.
 
     `beside` is given each part of the stream too.
     """
@@ -68,7 +68,7 @@ class EditWatch:
         self._lines(chunk)
 
     @property
-    def found(self) -> dict[str, int] | None:
+    def edits(self) -> dict[str, int] | None:
         return dict(self._edits) if self._seen else None
 
     def _look(self, line: bytes) -> None:
@@ -79,10 +79,10 @@ class EditWatch:
         if not event or event.get("type") != "assistant":
             return
         self._seen = True
-        self._edits.update(_edited(event.get("message")))
+        self._edits.update(_edited_paths(event.get("message")))
 
 
-def _edited(message: Any) -> Iterator[str]:
+def _edited_paths(message: Any) -> Iterator[str]:
     content = message.get("content") if isinstance(message, dict) else None
     for item in content if isinstance(content, list) else ():
         if not isinstance(item, dict) or item.get("type") != "tool_use":
@@ -105,7 +105,10 @@ class RetryWatch:
     """
 
     def __init__(
-        self, marks: tuple[Mark, ...], reasons: tuple[Source, ...], tell: Callable[[str], object]
+        self,
+        marks: tuple[LimitMark, ...],
+        reasons: tuple[OutputSource, ...],
+        tell: Callable[[str], object],
     ) -> None:
         self._marks, self._reasons, self._tell = marks, reasons, tell
         self._lines = LineReader(_LONGEST_RETRY_LINE, self._look)
@@ -126,7 +129,7 @@ class RetryWatch:
         event = Output(line.decode("utf-8", "replace"))
         if not event.events:
             return
-        if not any(mark.seen(event) for mark in self._marks):
+        if not any(mark.matches(event) for mark in self._marks):
             self.reason = ""
             return
         found = [str(value) for place in self._reasons for value in values(place, event) if value]
@@ -141,13 +144,13 @@ class RetryWatch:
 DENIED, MAY_EDIT = "denied", "may_edit"
 
 
-def denied_by(marks: tuple[Mark, ...], output: Output) -> str:
+def find_denials(marks: tuple[LimitMark, ...], output: Output) -> str:
     """Return what a tool was not allowed to do, each thing once; empty where that was nothing."""
     found = [one_line(text, _SHOWN) for mark in marks for text in mark.texts(output)]
     return one_line(", ".join(dict.fromkeys(found)), 2 * _SHOWN)
 
 
-def denied_text(name: str, what: str, *, may_edit: bool) -> str:
+def denial_message(name: str, what: str, *, may_edit: bool) -> str:
     """Return the message about it: who, what, and which setting decides; empty for nothing."""
     if not what:
         return ""

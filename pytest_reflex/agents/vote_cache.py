@@ -22,14 +22,14 @@ from pytest_reflex.agents.environment import child_environment, references
 from pytest_reflex.agents.judge import AgentJudge
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.model.judged import Case, Judge, JudgeAround, Ruling, Vote
-from pytest_reflex.process.environment import hide, is_secret_name, own_secrets
+from pytest_reflex.process.environment import is_secret_name, own_secrets, redact
 from pytest_reflex.settings import Settings
 from pytest_reflex.storage.user_state import Stamps, VoteFolder, folder_of
 
 _MOST_READ = 1_000_000  # bytes of a file in a command; of a larger one, size and time count
 
 
-class CachingJudge(JudgeAround):
+class VoteCacheJudge(JudgeAround):
     """Gives the votes that it knows, and asks `judge` for others; `folder` outlives the process."""
 
     def __init__(self, judge: AgentJudge, identity: str, folder: VoteFolder | None) -> None:
@@ -52,7 +52,7 @@ class CachingJudge(JudgeAround):
 
     def _keep(self, question: str, vote: Vote) -> None:
         secrets = own_secrets()
-        reasons = tuple(hide(reason, secrets) for reason in vote.reasons)
+        reasons = tuple(redact(reason, secrets) for reason in vote.reasons)
         self._votes[question] = replace(vote, reasons=reasons)
         if self.folder is not None:
             self.folder.put(question, self._votes[question])
@@ -117,7 +117,7 @@ def with_cache(
     folder = VoteFolder(place, known) if place else None
     if folder and clear:
         folder.clear()
-    return CachingJudge(judge, identity, folder) if identity else judge
+    return VoteCacheJudge(judge, identity, folder) if identity else judge
 
 
 def keep_votes(registry: Registry, settings: Settings) -> None:
@@ -128,12 +128,12 @@ def keep_votes(registry: Registry, settings: Settings) -> None:
 
 def sweep_votes(judge: Judge | None, others: Stamps | None = None) -> None:
     """Remove votes that something else than this process, or `others`, has put beside ours."""
-    if isinstance(judge, CachingJudge) and judge.folder is not None:
+    if isinstance(judge, VoteCacheJudge) and judge.folder is not None:
         judge.folder.sweep(others)
 
 
 @contextmanager
-def keeping_votes(
+def vote_cache(
     registry: Registry, settings: Settings, project: Path, *, clear: bool = False
 ) -> Iterator[None]:
     """Have the judge of a registry, if there is one, keep its votes meanwhile.

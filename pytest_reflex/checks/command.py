@@ -13,15 +13,15 @@ from functools import cached_property
 from typing import Any
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXT, TEXTS, Kind, settle
+from pytest_reflex.checks.options import REQUIRED, SECONDS, TEXT, TEXTS, ParameterType, settle
 from pytest_reflex.errors import CriteriaError, Problem
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.plain import clip, one_line, visible
+from pytest_reflex.model.plain import clip, escape_control, one_line
 from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, Decides
+from pytest_reflex.model.targets import CheckCommand, CheckContext, VerdictSource
 from pytest_reflex.process.child import KEPT
-from pytest_reflex.process.environment import hide, hide_ends, inherited, own_secrets
+from pytest_reflex.process.environment import copy_environment, hide_ends, own_secrets, redact
 from pytest_reflex.process.run import Finished, run
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -90,14 +90,14 @@ class CommandCheck:
     @cached_property
     def environment(self) -> Mapping[str, str]:
         """What commands inherit."""
-        return inherited()
+        return copy_environment()
 
     def command(self, params: Mapping[str, Any]) -> Command:
         """Return the command of a check with these settled parameters."""
         return command_of(params["command"], params.get("shell", ""), self.environment)
 
 
-def named_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
+def find_argv(command: Mapping[str, Any], args: Mapping[str, Any]) -> list[str] | None:
     """Return the argv of a declared command; None where the arguments are not the declared ones.
 
     Only a whole item such as ``{file}`` is replaced, and never through a shell.
@@ -157,7 +157,7 @@ def _is_shell(value: Any) -> bool:
 
 
 COMMAND_KINDS = {
-    "command": Kind(
+    "command": ParameterType(
         "a command for the shell, or a list of program and arguments",
         is_command,
         schema={
@@ -167,7 +167,7 @@ COMMAND_KINDS = {
             ]
         },
     ).means("what is run; no shell sees a list", REQUIRED),
-    "shell": Kind(
+    "shell": ParameterType(
         "a program with its options, quoted as in a shell", _is_shell, schema=TEXT.schema
     ).means("the shell for a text; `bash-strict` is `bash -euo pipefail`", "`bash`, else `sh`"),
     "writes": TEXTS.means(
@@ -192,7 +192,7 @@ def shell_problems(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Probl
 
 def settle_command(
     spec: CheckSpec,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ParameterType],
     variables: Mapping[str, Any],
     *contradictions: Callable[[CheckSpec, Mapping[str, Any]], Iterator[Problem]],
 ) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def settle_command(
 
 
 def check_command(
-    command: Command, params: Mapping[str, Any], decides: Decides, tries: int = 1
+    command: Command, params: Mapping[str, Any], decides: VerdictSource, tries: int = 1
 ) -> CheckCommand:
     """Return what `run_command` starts for the settled parameters of a check."""
     written = params["command"]
@@ -229,13 +229,13 @@ def preview_options(params: Mapping[str, Any]) -> dict[str, Any]:
     return {"options": without(params, OF_COMMAND)}
 
 
-def written_by(params: Mapping[str, Any]) -> tuple[str, ...]:
+def output_globs(params: Mapping[str, Any]) -> tuple[str, ...]:
     """Return globs of the files that settled parameters say are written."""
     globs, report = params.get("writes", ()), params.get("report")
     return (*((globs,) if isinstance(globs, str) else globs), *((report,) if report else ()))
 
 
-def in_words(params: Mapping[str, Any]) -> str:
+def describe(params: Mapping[str, Any]) -> str:
     """Return the command of a check for people, on one line."""
     command = params.get("command")
     return command if isinstance(command, str) else shlex.join(map(str, command or ()))
@@ -270,7 +270,7 @@ def run_command(
     )
 
 
-def stopped(finished: Finished, command: Command, timeout: float) -> str:
+def stop_message(finished: Finished, command: Command, timeout: float) -> str:
     """Return why a command did not come to its end; empty where it did."""
     if finished.timed_out:
         return f"it ran longer than {timeout:g} s and was stopped ({command.text})"
@@ -322,14 +322,14 @@ def last_said(finished: Finished) -> str:
     lines = reversed(text_of(finished.stderr[-_TAIL:]).split("\n"))
     line = next(filter(None, map(str.strip, lines)), "")
     hidden = own_secrets()
-    return one_line(visible(hide_ends(hide(line, hidden), hidden)), SAID)
+    return one_line(escape_control(hide_ends(redact(line, hidden), hidden)), SAID)
 
 
 def _lines(data: bytes) -> list[str]:
     tail = data[-_TAIL:]
     if len(tail) < len(data):
         tail = tail[_character_start(tail) :]
-    text = visible(hide(text_of(tail), own_secrets())).rstrip("\n")
+    text = escape_control(redact(text_of(tail), own_secrets())).rstrip("\n")
     return [clip(line, LINE_WIDTH) for line in text.split("\n")] if text.strip() else []
 
 

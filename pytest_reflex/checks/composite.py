@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.finding import Report, result_of, unread
 from pytest_reflex.checks.options import REQUIRED, TEXTS, problems_of, settle
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, ReflexError
-from pytest_reflex.model.artifact import Artifact, listed
+from pytest_reflex.model.artifact import Artifact, format_skipped
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.leads import lead_with
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 
-def guarded(run: RunCheck, artifact: Artifact, context: CheckContext) -> CheckResult:
+def run_safely(run: RunCheck, artifact: Artifact, context: CheckContext) -> CheckResult:
     """Return what a check came to; an exception in it is an error that names it."""
     try:
         result = run(artifact, context)
@@ -116,7 +116,7 @@ def _not_holding(
     condition: Condition, decide: RunCheck, artifact: Artifact, context: CheckContext
 ) -> CheckResult | None:
     """Return why the check is not made; None where the condition holds."""
-    found = guarded(decide, artifact, context)
+    found = run_safely(decide, artifact, context)
     unknown = found if found.outcome not in (Outcome.PASS, Outcome.FAIL) else None
     if found.outcome is Outcome.FAIL:
         unknown = _unseen(condition.check, artifact)
@@ -132,8 +132,8 @@ def _not_holding(
 def _unseen(spec: CheckSpec, artifact: Artifact) -> CheckResult | None:
     """Return why what a condition asks for may be there although it was not found."""
     globs = _globs(spec.params.get("files") or spec.params.get(FILE.name) or "*")
-    if missed := artifact.unchecked(globs):
-        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {listed(missed)}")
+    if missed := artifact.skipped_for(globs):
+        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {format_skipped(missed)}")
     if "path" not in spec.params:
         return None
     from pytest_reflex.checks.structure.data.source import data_in
@@ -226,13 +226,13 @@ class AnyOfCheck:
             commands=tuple(command for part in parts for command in part.commands),
             starts_more=any(part.starts_more for part in parts),
             writes=tuple(glob for part in parts for glob in part.writes),
-            describe=lambda: _in_words(parts),
+            describe=lambda: _describe(parts),
             votes=sum(part.votes for part in parts),
             alternatives=tuple(parts),
         )
 
 
-def _in_words(parts: Iterable[CompiledCheck]) -> str:
+def _describe(parts: Iterable[CompiledCheck]) -> str:
     return "one of these holds: " + "; or: ".join(part.description for part in parts)
 
 
@@ -246,19 +246,19 @@ class _Alternatives:
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
         tried: dict[int, CheckResult] = {}
         for number, run in self.runs.items():
-            tried[number] = lead_with(guarded(run, artifact, context), run.spec.expected)
+            tried[number] = lead_with(run_safely(run, artifact, context), run.spec.expected)
             if tried[number].outcome is Outcome.PASS or context.cancelled:
                 break
-        return self._joined(tried)
+        return self._combine(tried)
 
-    def _joined(self, found: Mapping[int, CheckResult]) -> CheckResult:
+    def _combine(self, found: Mapping[int, CheckResult]) -> CheckResult:
         tried, total = list(found.values()), len(self.runs)
         last = tried[-1]
         ballots = tuple(ballot for result in tried for ballot in result.ballots)
         if last.outcome is Outcome.PASS:
             *others, holds = found
             message = f"alternative {holds} of {total} holds: {last.message}"
-            notes = _told({number: found[number] for number in others}) + last.notes
+            notes = _describe_tries({number: found[number] for number in others}) + last.notes
             return replace(
                 last, message=message, notes=notes, expected=self.expected, ballots=ballots
             )
@@ -269,12 +269,12 @@ class _Alternatives:
         causes = {r.cause for r in open_ones or tried if open_ones or r.cause}
         return CheckResult(
             outcome=outcome,
-            message=f"none of {total} alternatives holds: " + _joined(r.message for r in tried),
+            message=f"none of {total} alternatives holds: " + _join_texts(r.message for r in tried),
             expected=self.expected,
-            pattern=_joined(r.pattern for r in tried),
+            pattern=_join_texts(r.pattern for r in tried),
             evidence=decisive.evidence,
             location=decisive.location,
-            notes=_told(found) + tuple(note for result in tried for note in result.notes),
+            notes=_describe_tries(found) + tuple(note for result in tried for note in result.notes),
             ballots=ballots,
             findings=tuple(found for result in tried for found in result.findings),
             not_asked=decisive.not_asked,
@@ -283,11 +283,11 @@ class _Alternatives:
         )
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _join_texts(texts: Iterable[str]) -> str:
     return "; or: ".join(dict.fromkeys(filter(None, texts)))
 
 
-def _told(tried: Mapping[int, CheckResult]) -> tuple[str, ...]:
+def _describe_tries(tried: Mapping[int, CheckResult]) -> tuple[str, ...]:
     return tuple(
         f"alternative {number}: {result.outcome.value}: {result.message}"
         for number, result in tried.items()

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, placed, unread
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, locate_findings, unread
 from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, problems_of, settle, whole_number
-from pytest_reflex.checks.regions import MissingPart, Part, lines_at, parts_of
-from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, over_files
+from pytest_reflex.checks.regions import MissingPart, Region, lines_at, parts_of
+from pytest_reflex.checks.selection import ACROSS, FILE_KINDS, as_one, file_globs, for_each_file
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place, Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
@@ -72,8 +72,8 @@ class ContentCheck:
             yield from pattern_problems(search, key="search", place=spec.place)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params = settled(spec, variables)
-        pattern, wanted = pattern_of(spec, params), _wanted(params)
+        params = resolve_params(spec, variables)
+        pattern, wanted = pattern_of(spec, params), _search_text(params)
         search = _Search(
             pattern=pattern,
             shown=f"'{one_line(wanted, 80)}'" if params["literal"] else "pattern",
@@ -92,12 +92,12 @@ class ContentCheck:
                 together = partial(search.together, artifact, context=context)
                 return as_one(artifact, patterns, together)
             judge = partial(search.judge, context=context)
-            return over_files(artifact, patterns, judge, each=each, negative=negative)
+            return for_each_file(artifact, patterns, judge, each=each, negative=negative)
 
         return CompiledCheck(
             spec,
             run,
-            describe=lambda: _in_words(spec.params),
+            describe=lambda: _describe(spec.params),
             is_pattern=not params["literal"],
             preview=lambda rule, judge: _preview(params, pattern),
             search=_text_search(params, pattern),
@@ -105,7 +105,7 @@ class ContentCheck:
         )
 
 
-def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_params(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
     params = settle(spec, KINDS, variables)
     if found := list(_contradictions(spec, params)):
@@ -128,12 +128,12 @@ def _text_search(params: Mapping[str, Any], pattern: Pattern) -> TextSearch:
 
 
 def _preview(params: Mapping[str, Any], pattern: Pattern) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import searched, without
+    from pytest_reflex.checks.preview import describe_search, without
 
-    return {**searched(pattern), "options": without(params, ("search",))}
+    return {**describe_search(pattern), "options": without(params, ("search",))}
 
 
-def _in_words(params: Mapping[str, Any]) -> str:
+def _describe(params: Mapping[str, Any]) -> str:
     wanted = f"/{params.get('search')}/"
     if params.get("literal"):
         wanted = f"the text {params.get('search')!r}"
@@ -169,6 +169,7 @@ def _times(count: Any) -> str:
 
 
 _Owners = Mapping[int, str]
+_Hits = list[tuple[Region, Spans]]
 """The file of a folder in which a part is, by the part's id; empty where all are one file."""
 
 
@@ -192,7 +193,7 @@ class _Search:
         self, folder: Artifact, files: Sequence[Artifact], context: CheckContext
     ) -> CheckResult:
         """Judge the matches in all the files, which are one or lie in the folder."""
-        parts: list[Part] = []
+        parts: list[Region] = []
         owners: dict[int, str] = {}
         absent, at = "", folder
         try:
@@ -221,7 +222,7 @@ class _Search:
             return 1
         return max(self.least, (self.most or 0) + 1) + _COUNTED_BEYOND
 
-    def _hits(self, parts: list[Part], seconds: float) -> Iterator[tuple[Part, Spans]]:
+    def _hits(self, parts: list[Region], seconds: float) -> Iterator[tuple[Region, Spans]]:
         left = self._limit
         deadline = time.monotonic() + seconds
         for part in parts:
@@ -234,7 +235,7 @@ class _Search:
                 return
 
     def _verdict(
-        self, folder: Artifact, parts: list[Part], found: list[tuple[Part, Spans]], owners: _Owners
+        self, folder: Artifact, parts: list[Region], found: _Hits, owners: _Owners
     ) -> CheckResult:
         count = sum(len(spans) for _, spans in found)
         passed = self.least <= count or self.most == 0
@@ -250,7 +251,7 @@ class _Search:
         part, spans = found[0]
         line, column = part.position(spans[0][0])
         name = owners.get(id(part), "")
-        told = self._counted(count, line) + ("" if passed else self._complaint())
+        told = self._count_text(count, line) + ("" if passed else self._complaint())
         result = CheckResult(
             outcome=outcome,
             message=f"{name}: {told}" if name else told,
@@ -261,9 +262,7 @@ class _Search:
         too_many = not passed and self.most is not None and count > self.most
         return replace(result, **self._each(folder, found, owners)) if too_many else result
 
-    def _each(
-        self, folder: Artifact, found: list[tuple[Part, Spans]], owners: _Owners
-    ) -> dict[str, Any]:
+    def _each(self, folder: Artifact, found: _Hits, owners: _Owners) -> dict[str, Any]:
         """Return a finding for each match that is one too many, as parts of a result."""
         hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
         told, pattern = f"{self.shown} found{self._complaint()}", self.source
@@ -271,9 +270,9 @@ class _Search:
             Finding(told, *part.position(start), "", owners.get(id(part), ""), pattern)
             for part, start in hits[:MOST_FINDINGS]
         ]
-        return placed(findings, folder) | {"more_findings": len(hits) - len(findings)}
+        return locate_findings(findings, folder) | {"more_findings": len(hits) - len(findings)}
 
-    def _counted(self, count: int, line: int) -> str:
+    def _count_text(self, count: int, line: int) -> str:
         if count == 1:
             return f"{self.shown} found at line {line}"
         least = "at least " if count >= self._limit else ""
@@ -292,7 +291,7 @@ class _Search:
         where = f" in section '{one_line(self.section, 60)}'" if self.section else ""
         return where + (f" in blocks of {one_line(self.block, 60)}" if self.block else "")
 
-    def _near_miss(self, parts: list[Part]) -> str:
+    def _near_miss(self, parts: list[Region]) -> str:
         """Return the first line that would match if case did not count, for plain texts."""
         wanted = self.pattern.plain
         if not wanted:
@@ -333,7 +332,7 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
         yield Problem(message=message, place=spec.place, path=("min_count",))
 
 
-def _wanted(params: Mapping[str, Any]) -> str:
+def _search_text(params: Mapping[str, Any]) -> str:
     search: str = params["search"]
     # A YAML block scalar ends with a newline that nobody means to search for.
     return search.removesuffix("\n") or search if params.get("literal") else search
@@ -341,7 +340,7 @@ def _wanted(params: Mapping[str, Any]) -> str:
 
 def pattern_of(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern:
     """Return what a check with settled parameters looks for; raises CriteriaError."""
-    wanted, ignore_case = _wanted(params), params.get("ignore_case", False)
+    wanted, ignore_case = _search_text(params), params.get("ignore_case", False)
     if not params.get("literal"):
         return compile_pattern(wanted, ignore_case=ignore_case, place=spec.place)
     if not params.get("raw"):

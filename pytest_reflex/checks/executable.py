@@ -14,16 +14,16 @@ from pytest_reflex.checks.command import (
     Command,
     CommandCheck,
     check_command,
-    in_words,
+    describe,
     last_lines,
     last_said,
+    output_globs,
     remarks,
     run_command,
     settle_command,
     shell_problems,
-    stopped,
+    stop_message,
     text_of,
-    written_by,
 )
 from pytest_reflex.checks.options import TEXT, problems_of, whole_number
 from pytest_reflex.errors import Problem
@@ -31,7 +31,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, VerdictSource, plainly
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.search.patterns import (
@@ -72,7 +72,7 @@ class ExecutableCheck(CommandCheck):
         yield from pattern_problems(output, key="expect_output", place=spec.place)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params = settled(spec, variables)
+        params = resolve_params(spec, variables)
         command = self.command(params)
         pattern = _pattern(spec, params)
         run = _Execution(
@@ -84,19 +84,19 @@ class ExecutableCheck(CommandCheck):
             expect_output=pattern,
         )
         is_plain = params["expect_exit"] == 0 and pattern is None
-        decides = Decides.SUCCESS if is_plain else Decides.OUTCOME
+        decides = VerdictSource.SUCCESS if is_plain else VerdictSource.OUTCOME
         return CompiledCheck(
             spec,
             run,
             commands=(check_command(command, params, decides, tries=params["retries"] + 1),),
-            writes=written_by(params),
-            describe=lambda: _in_words(spec.params),
+            writes=output_globs(params),
+            describe=lambda: _describe(spec.params),
             is_pattern=pattern is not None,
             preview=lambda rule, judge: _preview(params, pattern),
         )
 
 
-def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_params(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
     return {"retries": 0, "expect_exit": 0, **settle_command(spec, KINDS, variables)}
 
@@ -107,15 +107,15 @@ def _pattern(spec: CheckSpec, params: Mapping[str, Any]) -> Pattern | None:
 
 
 def _preview(params: Mapping[str, Any], pattern: Pattern | None) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import searched
+    from pytest_reflex.checks.preview import describe_search
 
     found: dict[str, Any] = {"expect_exit": params["expect_exit"]}
-    return found if pattern is None else {**found, "expect_output": searched(pattern)}
+    return found if pattern is None else {**found, "expect_output": describe_search(pattern)}
 
 
-def _in_words(params: Mapping[str, Any]) -> str:
+def _describe(params: Mapping[str, Any]) -> str:
     status = plainly(params.get("expect_exit", 0))
-    told = f"the command `{in_words(params)}` ends with exit status {status}"
+    told = f"the command `{describe(params)}` ends with exit status {status}"
     if "expect_output" in params:
         told += f" and its output matches /{params['expect_output']}/"
     told += f" within {plainly(params.get('timeout', f'{TIMEOUT:g}'))} seconds"
@@ -161,7 +161,7 @@ class _Execution:
 
     def _verdict(self, finished: Finished, context: CheckContext) -> tuple[Outcome, str, str]:
         """Return the outcome, what was found, and the pattern that this is about."""
-        if why := stopped(finished, self.command, self.timeout):
+        if why := stop_message(finished, self.command, self.timeout):
             return Outcome.ERROR, why, ""
         code = finished.returncode
         if code != self.expect_exit:

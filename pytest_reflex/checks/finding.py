@@ -73,17 +73,17 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
     return replace(
         told,
         pattern=findings[0].pattern,
-        evidence=listed(findings),
+        evidence=format_findings(findings),
         location=_place(first, artifact),
-        **placed(findings, artifact),
+        **locate_findings(findings, artifact),
     )
 
 
-def lacking(module: str) -> Report | None:
+def missing_extra(module: str) -> Report | None:
     """Return the report where a part of an extra is not installed; None where it is."""
-    from pytest_reflex.model.extras import distribution_of, missing
+    from pytest_reflex.model.extras import distribution_of, install_hint
 
-    why = missing(module)
+    why = install_hint(module)
     return Report(unmeasured=why, needs=distribution_of(module)) if why else None
 
 
@@ -97,7 +97,7 @@ def unread(error: Exception, artifact: Artifact) -> CheckResult:
     return CheckResult(outcome=Outcome.ERROR, message=str(error), findings=findings, cause=cause)
 
 
-def placed(findings: Sequence[Finding], artifact: Artifact) -> dict[str, Any]:
+def locate_findings(findings: Sequence[Finding], artifact: Artifact) -> dict[str, Any]:
     """Return the findings with their places, for a result, and how many more there are."""
     kept = tuple(
         PlacedFinding(
@@ -121,7 +121,7 @@ def _place(found: Finding, artifact: Artifact) -> Place:
     return Place(path, found.line, found.column)
 
 
-def listed(findings: Sequence[Finding]) -> str:
+def format_findings(findings: Sequence[Finding]) -> str:
     """Return the first findings, a line each."""
     lines = [
         (f"{found.file}: " if found.file else "")

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from pytest_reflex.errors import read_twice
-from pytest_reflex.model.artifact import LeftOut, Reason
+from pytest_reflex.model.artifact import Reason, SkippedFile
 
 EXCLUDED_NAMES = frozenset(
     {
@@ -47,12 +47,12 @@ class Listing:
     """The files by their names in the folder, and what was left out."""
 
     files: dict[str, Path] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[SkippedFile] = field(default_factory=list)
 
     def leave_out(
         self, path: str, reason: Reason, detail: str = "", *, is_folder: bool = False
     ) -> None:
-        one = LeftOut(path=path, reason=reason, detail=detail, is_folder=is_folder)
+        one = SkippedFile(path=path, reason=reason, detail=detail, is_folder=is_folder)
         self.left_out.append(one)
 
 
@@ -88,16 +88,16 @@ class _Walk:
             except OSError as error:
                 if not name:
                     raise
-                self._failed(name, error)
+                self._note_error(name, error)
                 continue
             for entry in found:
                 below = f"{name}/{entry.name}" if name else entry.name
                 try:
                     self._sort(entry, below)
                 except OSError as error:
-                    self._failed(below, error)
+                    self._note_error(below, error)
 
-    def _failed(self, name: str, error: OSError) -> None:
+    def _note_error(self, name: str, error: OSError) -> None:
         if error.errno == errno.ENOENT:  # gone since its folder was listed
             return
         if error.errno in OF_OURS:
@@ -126,7 +126,7 @@ class _Walk:
             if error.errno in _LEADS_NOWHERE:
                 self.listing.leave_out(name, Reason.DANGLING_LINK)
             elif stays or self._outside:
-                self._failed(name, error)
+                self._note_error(name, error)
             else:
                 self.listing.leave_out(name, Reason.LINK_OUTSIDE, real, is_folder=True)
             return

@@ -32,7 +32,7 @@ class Groups:
         self._making = Lock()
 
     @contextmanager
-    def held(self, names: Iterable[str], stop: Event) -> Iterator[None]:
+    def hold(self, names: Iterable[str], stop: Event) -> Iterator[None]:
         """Wait for the locks of groups and hold them; names are sorted, or two could wait in vain.
 
         Raises StateError where they cannot be had, and where `stop` is set while it waits.

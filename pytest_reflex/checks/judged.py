@@ -21,9 +21,18 @@ from typing import TYPE_CHECKING, Any
 from pytest_reflex.checks.finding import unread
 from pytest_reflex.checks.options import TEXT, problems_of, settle, whole_number
 from pytest_reflex.errors import ArtifactError, CriteriaError, Problem
-from pytest_reflex.model.artifact import Artifact, listed
+from pytest_reflex.model.artifact import Artifact, format_skipped
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.judged import NAMING, Ballot, Case, Cast, Judge, JudgeAround, Ruling, Vote
+from pytest_reflex.model.judged import (
+    NAMING,
+    Ballot,
+    Case,
+    CastVote,
+    Judge,
+    JudgeAround,
+    Ruling,
+    Vote,
+)
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule
@@ -35,7 +44,7 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
 
-class Purse(JudgeAround):
+class BudgetedJudge(JudgeAround):
     """Asks a judge as long as no part of `left` (calls, usd, tokens, seconds) is used up.
 
     A vote that could not be paid for is void. What the last vote costs is known afterwards only:
@@ -51,7 +60,7 @@ class Purse(JudgeAround):
     def vote(self, case: Case) -> Vote:
         """Return the judge's vote, or a void one that says which part of the budget is used up."""
         with self._lock:
-            if part := self._used_up():
+            if part := self._find_exhausted():
                 told = f"it was not asked: the budget is used up ({part})"
                 return Vote(ruling=Ruling.VOID, agent=self.name, error=told)
             # Taken before the answer is there: another thread may ask at the same time.
@@ -62,7 +71,7 @@ class Purse(JudgeAround):
             self._spent = self._spent.plus({**cost, "calls": cost["calls"] - 1})
         return vote
 
-    def _used_up(self) -> str:
+    def _find_exhausted(self) -> str:
         spent = self._spent
         used = {
             "calls": spent.calls,
@@ -80,7 +89,7 @@ _NOTHING = {"calls": 0, "seconds": 0.0, "usd": 0, "tokens": 0}
 NOT_RECORDED = "this vote is not recorded, and no agent gave it"
 
 
-class Remembered(JudgeAround):
+class CachedJudge(JudgeAround):
     """Gives the votes that it knows, asks `judge` for others, and reports each of these to `heard`.
 
     A void vote without a price is not reported: no agent was asked for it. Votes may come from
@@ -92,8 +101,8 @@ class Remembered(JudgeAround):
     def __init__(
         self,
         judge: Judge,
-        known: Iterable[Cast],
-        heard: Callable[[Cast], object],
+        known: Iterable[CastVote],
+        heard: Callable[[CastVote], object],
         *,
         asked: Callable[[str], object] | None = None,
         asks: bool = True,
@@ -119,17 +128,17 @@ class Remembered(JudgeAround):
         try:
             vote = self._judge.vote(case)
         except BaseException:  # an interruption: who was asked may want to be paid
-            self._tell(case, question, self._interrupted(time.monotonic() - started))
+            self._tell(case, question, self._interrupted_vote(time.monotonic() - started))
             raise
         self._tell(case, question, vote)
         return vote
 
     def _tell(self, case: Case, question: str, vote: Vote) -> None:
-        cast = Cast(rule_id=case.rule_id, number=case.number, question=question, vote=vote)
+        cast = CastVote(rule_id=case.rule_id, number=case.number, question=question, vote=vote)
         if cast.is_of_use or vote.cost is not None:
             self._heard(cast)
 
-    def _interrupted(self, seconds: float) -> Vote:
+    def _interrupted_vote(self, seconds: float) -> Vote:
         cost = {"calls": 1, "seconds": seconds, "usd": None, "tokens": None}
         return Vote(ruling=Ruling.VOID, agent=self.name, error="it was interrupted", cost=cost)
 
@@ -183,13 +192,13 @@ class JudgedCheck:
             spec,
             voting,
             starts_more=True,
-            describe=lambda: _in_words(spec.params),
+            describe=lambda: _describe(spec.params),
             preview=voting.preview,
             votes=size,
         )
 
 
-def _in_words(params: Mapping[str, Any]) -> str:
+def _describe(params: Mapping[str, Any]) -> str:
     votes = plainly(params.get("votes", 1))
     wanted = f", of which {plainly(params['quorum'])} pass" if "quorum" in params else ""
     by = f" by the rubric: {plainly(params['rubric'])}" if "rubric" in params else ""
@@ -220,15 +229,17 @@ class Voting:
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOBODY)
         if context.blocked:
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOT_ASKED, not_asked=True)
-        if missed := artifact.unchecked(("*",)):
-            return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {listed(missed)}")
+        if missed := artifact.skipped_for(("*",)):
+            return CheckResult(
+                outcome=Outcome.ERROR, message=f"not checked: {format_skipped(missed)}"
+            )
         try:
             case = self.case(rule, texts_of(artifact))
         except ArtifactError as error:
             return replace(unread(error, artifact), message=error.problems[0].message)
         cancel = context.cancel or Event()
         case = replace(case, environment=context.environment, cancel=cancel)
-        return told(self._cast(judge, case), cancelled=cancel.is_set())
+        return result_of_ballot(self._cast(judge, case), cancelled=cancel.is_set())
 
     def case(self, rule: Rule, texts: Mapping[str, str]) -> Case:
         """Return what the judge is asked first."""
@@ -270,7 +281,7 @@ def texts_of(artifact: Artifact) -> dict[str, str]:
     return texts
 
 
-def told(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
+def result_of_ballot(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
     """Return what a ballot comes to as the result of a check."""
     ruling = ruling_of(ballot)
     asked = len(ballot.votes)
@@ -289,7 +300,8 @@ def told(ballot: Ballot, *, cancelled: bool = False) -> CheckResult:
         outcome=Outcome.ERROR if ruling is None else _OUTCOMES[ruling],
         message=message,
         evidence="\n".join(
-            f"vote {number}: {vote.ruling.value} ({_by(vote)}): {one_line(vote.told, _SHOWN)}"
+            f"vote {number}: {vote.ruling.value} ({_by(vote)}): "
+            f"{one_line(vote.reason_text, _SHOWN)}"
             for number, vote in enumerate(ballot.votes, 1)
         ),
         ballots=(ballot,),
@@ -316,7 +328,9 @@ def most_votes(rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledC
     return prose + sum(check.votes for check in checks.values())
 
 
-def with_judged(criteria: Criteria, registry: Registry, *, conditional: bool = False) -> Criteria:
+def add_judged_checks(
+    criteria: Criteria, registry: Registry, *, conditional: bool = False
+) -> Criteria:
     """Return criteria whose rules without a check are judged, where there is a judge.
 
     With `conditional` those with conditions in any case: whether they apply takes no judge.

@@ -12,7 +12,7 @@ from pytest_reflex.model.rules import CheckSpec, variable_name
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ParameterType:
     """What a parameter may hold: `words` for people, `fits` for values.
 
     `from_text` turns the text of a variable (`--var K=V` gives text) into a value that fits, or
@@ -32,9 +32,9 @@ class Kind:
     choices: Mapping[str, str] = field(default_factory=dict)
     instead: Callable[[Any], str] = lambda value: ""
     schema: Mapping[str, Any] = field(default_factory=dict)
-    inside: Mapping[str, Kind] = field(default_factory=dict)
+    inside: Mapping[str, ParameterType] = field(default_factory=dict)
 
-    def means(self, meaning: str, default: str = "") -> Kind:
+    def means(self, meaning: str, default: str = "") -> ParameterType:
         """Return the kind as that of one parameter, with what it means and its default.
 
         Both are one line of Markdown; REQUIRED is the default of what has to be there.
@@ -45,9 +45,9 @@ class Kind:
 REQUIRED = "required"
 
 
-def one_of(choices: Mapping[str, str]) -> Kind:
+def one_of(choices: Mapping[str, str]) -> ParameterType:
     """Return the kind that is one of some words, each of which comes with its meaning."""
-    return Kind(
+    return ParameterType(
         "one of " + ", ".join(choices),
         lambda value: isinstance(value, str) and value in choices,
         choices=choices,
@@ -56,16 +56,16 @@ def one_of(choices: Mapping[str, str]) -> Kind:
     )
 
 
-def aspect_of(aspects: Mapping[str, tuple[str, object]]) -> Kind:
+def aspect_of(aspects: Mapping[str, tuple[str, object]]) -> ParameterType:
     """Return the kind of an aspect: each has what it finds, in words, and what finds it."""
     choices = one_of({name: words for name, (words, _) in aspects.items()})
     return choices.means("the aspect that is looked at", REQUIRED)
 
 
-def word_of(words: Iterable[str], instead: Callable[[Any], str] | None = None) -> Kind:
+def word_of(words: Iterable[str], instead: Callable[[Any], str] | None = None) -> ParameterType:
     """Return the kind that is one of some words that explain themselves."""
     known = tuple(words)
-    return Kind(
+    return ParameterType(
         "one of " + ", ".join(known),
         lambda value: isinstance(value, str) and value in known,
         instead=instead or nearest_of(known),
@@ -73,9 +73,9 @@ def word_of(words: Iterable[str], instead: Callable[[Any], str] | None = None) -
     )
 
 
-def whole_number(least: int, most: int, what: str = "a whole number") -> Kind:
+def whole_number(least: int, most: int, what: str = "a whole number") -> ParameterType:
     """Return the kind that is a whole number between two bounds, both of which fit."""
-    return Kind(
+    return ParameterType(
         f"{what} from {least} to {most}",
         lambda value: _is_integer(value) and least <= value <= most,
         int,
@@ -119,29 +119,31 @@ def _flag_from(text: str) -> bool:
 
 
 _TEXT = {"type": "string", "minLength": 1}
-TEXT = Kind(
+TEXT = ParameterType(
     "a non-empty string", lambda value: isinstance(value, str) and value != "", schema=_TEXT
 )
-TEXTS = Kind(
+TEXTS = ParameterType(
     "a non-empty string, or a list of them",
     _is_texts,
     schema={"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]},
 )
-FLAG = Kind(
+FLAG = ParameterType(
     "true or false",
     lambda value: isinstance(value, bool),
     _flag_from,
     schema={"type": "boolean"},
 )
-FALSE = Kind("false", lambda value: value is False, schema={"const": False})
-COUNT = Kind("a whole number >= 0", _is_count, int, schema={"type": "integer", "minimum": 0})
-POSITIVE = Kind(
+FALSE = ParameterType("false", lambda value: value is False, schema={"const": False})
+COUNT = ParameterType(
+    "a whole number >= 0", _is_count, int, schema={"type": "integer", "minimum": 0}
+)
+POSITIVE = ParameterType(
     "a whole number above 0",
     lambda value: _is_integer(value) and value > 0,
     int,
     schema={"type": "integer", "minimum": 1},
 )
-SECONDS = Kind(
+SECONDS = ParameterType(
     "a number of seconds above 0, at most 86400",
     lambda value: _is_number(value) and 0 < value <= 86400,
     float,
@@ -151,7 +153,7 @@ SECONDS = Kind(
 
 def problems_of(
     spec: CheckSpec,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ParameterType],
     required: Iterable[str] | None = None,
     *,
     within: str = "",
@@ -175,20 +177,20 @@ def problems_of(
         elif not kind.fits(value) and not variable_name(value):
             name = f"{within}.{key}" if within else key
             yield _unfit(spec, name, value, kind, (*above, key))
-    for key in _needed(kinds) if required is None else required:
+    for key in _required_keys(kinds) if required is None else required:
         if key not in spec.params:
             yield Problem(
                 message=f"a check of type {spec.type} needs the key {key!r}", place=spec.place
             )
 
 
-def _needed(kinds: Mapping[str, Kind]) -> Iterable[str]:
+def _required_keys(kinds: Mapping[str, ParameterType]) -> Iterable[str]:
     return (key for key, kind in kinds.items() if kind.default == REQUIRED)
 
 
 def settle(
     spec: CheckSpec,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, ParameterType],
     variables: Mapping[str, Any],
     required: Iterable[str] | None = None,
     *,
@@ -212,7 +214,7 @@ def settle(
             hint = did_you_mean(name, variables) if variables else "set it under vars:"
             found.append(Problem(message=message, place=spec.place, hint=hint, path=(*above, key)))
             continue
-        params[key] = _converted(variables[name], kinds[key])
+        params[key] = _convert(variables[name], kinds[key])
         if not kinds[key].fits(params[key]):
             named = f"{key} (variable {name!r})"
             found.append(_unfit(spec, named, params[key], kinds[key], (*above, key)))
@@ -221,7 +223,7 @@ def settle(
     return params
 
 
-def _converted(value: Any, kind: Kind) -> Any:
+def _convert(value: Any, kind: ParameterType) -> Any:
     if isinstance(value, str) and kind.from_text and not kind.fits(value):
         try:
             return kind.from_text(value)
@@ -230,7 +232,9 @@ def _converted(value: Any, kind: Kind) -> Any:
     return value
 
 
-def _unfit(spec: CheckSpec, name: str, value: Any, kind: Kind, path: tuple[str, ...]) -> Problem:
+def _unfit(
+    spec: CheckSpec, name: str, value: Any, kind: ParameterType, path: tuple[str, ...]
+) -> Problem:
     given = one_line(as_written(value), 60)
     return Problem(
         message=f"{name} must be {kind.words}, not {given}",

@@ -32,7 +32,7 @@ def preview(check: CompiledCheck, rule: Rule, root: Path, judge: Judge | None) -
         return {"type": check.spec.type, "one_of": each}
     known = check.preview or _parameters(check)
     found = {"type": check.spec.type, **known(rule, judge)}
-    commands = [_started(one, root) for one in check.commands]
+    commands = [_describe_command(one, root) for one in check.commands]
     if len(commands) == 1:
         return found | commands[0]
     return found | ({"commands": commands} if commands else {})
@@ -47,7 +47,7 @@ def without(params: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in params.items() if key not in keys}
 
 
-def searched(pattern: Pattern) -> dict[str, Any]:
+def describe_search(pattern: Pattern) -> dict[str, Any]:
     """Return what is to be known of a search."""
     engine = pattern.engine
     return {
@@ -58,7 +58,7 @@ def searched(pattern: Pattern) -> dict[str, Any]:
     }
 
 
-def _started(command: CheckCommand, root: Path) -> dict[str, Any]:
+def _describe_command(command: CheckCommand, root: Path) -> dict[str, Any]:
     return {
         "argv": list(command.argv),
         "cwd": command.cwd or str(root),

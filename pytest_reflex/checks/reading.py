@@ -203,10 +203,10 @@ Signatures = dict[Path, Signature]
 _UNREAD: Signature = (0, 0, 0, 0)
 
 
-class Watch:
+class FileWatch:
     """One artifact, or another file, as it was when it was read.
 
-    `changed` compares times and sizes first, and the bytes where those differ or say little.
+    `has_changed` compares times and sizes first, and the bytes where those differ or say little.
     """
 
     def __init__(self, artifact: Artifact) -> None:
@@ -214,7 +214,7 @@ class Watch:
         self._since = time.time_ns()
         self._signatures = _signatures(artifact)
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether the bytes at the artifact's path are not those that were read.
 
         Raises ArtifactError where they cannot be read for a cause that may pass.
@@ -240,12 +240,12 @@ class Watch:
         return max(times, default=0) + _SETTLED < self._since
 
 
-def watches(artifact: Artifact, others: Iterable[str] = ()) -> tuple[Watch, ...]:
+def watches(artifact: Artifact, others: Iterable[str] = ()) -> tuple[FileWatch, ...]:
     """Return watches over an artifact that was just read, and over other files that exist."""
-    found = [Watch(artifact)]
+    found = [FileWatch(artifact)]
     for path in dict.fromkeys(others):
         with contextlib.suppress(ArtifactError):
-            found.append(Watch(read_artifact(path)))
+            found.append(FileWatch(read_artifact(path)))
     return tuple(found)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_reflex.model.plain import boundary, one_line, visible
+from pytest_reflex.model.plain import boundary, escape_control, one_line
 
 WIDTH = 160
 _BEFORE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Region:
     """A piece of an artifact that begins at the start of line `line` (1-based)."""
 
     text: str
@@ -24,7 +24,7 @@ class Part:
         return line, offset - self.text.rfind("\n", 0, offset)
 
 
-def lines_at(part: Part, offsets: Sequence[int], limit: int = 3) -> str:
+def lines_at(part: Region, offsets: Sequence[int], limit: int = 3) -> str:
     """Return the lines at some offsets as `12 | text`, each once, at most `limit` of them."""
     shown: dict[int, str] = {}
     for offset in offsets:
@@ -43,18 +43,18 @@ def _line_around(text: str, offset: int) -> str:
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
     if end - start <= WIDTH:
-        return visible(text[start:end])
+        return escape_control(text[start:end])
     left = start if offset - start <= _BEFORE else boundary(text, offset - _BEFORE)
     right = min(end, left + WIDTH)
     right = right if right == end else max(boundary(text, right), left + 1)
-    return f"{'…' * (left > start)}{visible(text[left:right])}{'…' * (right < end)}"
+    return f"{'…' * (left > start)}{escape_control(text[left:right])}{'…' * (right < end)}"
 
 
 class MissingPart(Exception):  # noqa: N818 - it is news about the artifact, not a fault
     """The section or block that a check names is not in the text; the message says which."""
 
 
-def parts_of(text: str, section: str = "", block: str = "") -> list[Part]:
+def parts_of(text: str, section: str = "", block: str = "") -> list[Region]:
     """Return the whole text, or what lies under the headings `section`, or the blocks in it.
 
     Headings are compared without regard to case and blanks; `## Usage` asks for the level too.
@@ -63,18 +63,18 @@ def parts_of(text: str, section: str = "", block: str = "") -> list[Part]:
     """
     if block == "front-matter" and not section:
         return [_front_matter(text)]
-    parts = _sections(text, section) if section else [Part(text)]
+    parts = _sections(text, section) if section else [Region(text)]
     return _blocks(parts, block) if block else parts
 
 
-def _sections(text: str, wanted: str) -> list[Part]:
+def _sections(text: str, wanted: str) -> list[Region]:
     from pytest_reflex.checks.structure.markdown.model import sections
 
     hashes, title = _heading(wanted)
     found = [
-        Part(text[s.start : s.end], text.count("\n", 0, s.start) + 1)
+        Region(text[s.start : s.end], text.count("\n", 0, s.start) + 1)
         for s in sections(text)
-        if _folded(s.title) == title and hashes in (0, s.level)
+        if _fold(s.title) == title and hashes in (0, s.level)
     ]
     if not found:
         raise MissingPart(f"there is no section '{one_line(wanted, 60)}'")
@@ -86,11 +86,11 @@ def _same(one: str, other: str) -> bool:
     return one == other or {one, other} == {"yml", "yaml"}
 
 
-def _blocks(parts: list[Part], language: str) -> list[Part]:
+def _blocks(parts: list[Region], language: str) -> list[Region]:
     from pytest_reflex.checks.structure.markdown.model import blocks
 
     found = [
-        Part(block.text, part.line + block.line - 1)
+        Region(block.text, part.line + block.line - 1)
         for part in parts
         for block in blocks(part.text)
         if _same(block.language, language.lower())
@@ -100,7 +100,7 @@ def _blocks(parts: list[Part], language: str) -> list[Part]:
     return found
 
 
-def _front_matter(text: str) -> Part:
+def _front_matter(text: str) -> Region:
     from pytest_reflex.text.outline import front_matter
 
     found = front_matter(text)
@@ -108,15 +108,15 @@ def _front_matter(text: str) -> Part:
         raise MissingPart("there is no front matter")
     if not found.closed:
         raise MissingPart("the front matter that begins in line 1 does not end")
-    return Part(found.text, found.first + 1)
+    return Region(found.text, found.first + 1)
 
 
 def _heading(wanted: str) -> tuple[int, str]:
     words = wanted.split(maxsplit=1)
     if len(words) == 2 and set(words[0]) == {"#"}:
-        return len(words[0]), _folded(words[1])
-    return 0, _folded(wanted)
+        return len(words[0]), _fold(words[1])
+    return 0, _fold(wanted)
 
 
-def _folded(title: str) -> str:
+def _fold(title: str) -> str:
     return " ".join(title.split()).casefold()

@@ -130,10 +130,10 @@ def registry_of(hooks: Any) -> Registry:
     for implementation in hooks.pytest_reflex_register_checks.get_hookimpls():
         if isinstance(implementation.plugin, BuiltInChecks):
             return implementation.plugin.registry
-    return built_in()
+    return built_in_registry()
 
 
-def built_in() -> Registry:
+def built_in_registry() -> Registry:
     """Return a registry that holds the check types of this package only."""
     registry = Registry()
     register_built_ins(registry.register)
@@ -212,8 +212,8 @@ def describe(spec: CheckSpec, variables: Mapping[str, Any], registry: Registry) 
     try:
         return registry.compile(spec, variables)
     except CriteriaError:
-        return CompiledCheck(spec, _not_compiled)
+        return CompiledCheck(spec, _fail_to_compile)
 
 
-def _not_compiled(*_: object) -> Any:
+def _fail_to_compile(*_: object) -> Any:
     raise CriteriaError("this check cannot be compiled")

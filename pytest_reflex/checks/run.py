@@ -15,9 +15,9 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.blocks_folder import BlocksFolder
-from pytest_reflex.checks.composite import guarded
-from pytest_reflex.checks.judged import Purse, Remembered, with_judged
-from pytest_reflex.checks.reading import Watch, files_of_rules, read_artifact, watches
+from pytest_reflex.checks.composite import run_safely
+from pytest_reflex.checks.judged import BudgetedJudge, CachedJudge, add_judged_checks
+from pytest_reflex.checks.reading import FileWatch, files_of_rules, read_artifact, watches
 from pytest_reflex.checks.registry import Key, Registry, compile_checks
 from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
@@ -29,7 +29,7 @@ from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.process.environment import hide, hide_ends, own_secrets
+from pytest_reflex.process.environment import hide_ends, own_secrets, redact
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.verdict.score import judge
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from pytest_reflex.checks.groups import Groups
 
 
-def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
+def redact_results(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
     """Return a check whose result names secret variables where it held their values.
 
     `known` are the secrets; where they are not given, those of the moment when it has run.
     """
 
-    def hiding(artifact: Artifact, context: CheckContext) -> CheckResult:
+    def run_redacted(artifact: Artifact, context: CheckContext) -> CheckResult:
         result = run(artifact, context)
         if not isinstance(result, CheckResult):  # whoever calls it says so
             return result
@@ -52,23 +52,23 @@ def discreet(run: RunCheck, known: Mapping[str, str] | None = None) -> RunCheck:
             return result
         return replace(
             result,
-            message=hide_ends(hide(result.message, hidden), hidden),
-            evidence=hide_ends(hide(result.evidence, hidden), hidden),
-            expected=hide(result.expected, hidden),
-            pattern=hide(result.pattern, hidden),
-            notes=tuple(hide(note, hidden) for note in result.notes),
+            message=hide_ends(redact(result.message, hidden), hidden),
+            evidence=hide_ends(redact(result.evidence, hidden), hidden),
+            expected=redact(result.expected, hidden),
+            pattern=redact(result.pattern, hidden),
+            notes=tuple(redact(note, hidden) for note in result.notes),
             findings=tuple(
                 replace(
                     found,
-                    message=hide_ends(hide(found.message, hidden), hidden),
-                    pattern=hide(found.pattern, hidden),
+                    message=hide_ends(redact(found.message, hidden), hidden),
+                    pattern=redact(found.pattern, hidden),
                 )
                 for found in result.findings
             ),
-            ballots=tuple(_hidden(ballot, hidden) for ballot in result.ballots),
+            ballots=tuple(_redact_ballot(ballot, hidden) for ballot in result.ballots),
         )
 
-    return hiding
+    return run_redacted
 
 
 def _has_address(result: CheckResult) -> bool:
@@ -78,25 +78,25 @@ def _has_address(result: CheckResult) -> bool:
     return any("://" in text for text in texts)
 
 
-def _hidden(ballot: Ballot, hidden: Mapping[str, str]) -> Ballot:
+def _redact_ballot(ballot: Ballot, hidden: Mapping[str, str]) -> Ballot:
     votes = (
         replace(
             vote,
-            reasons=tuple(hide(reason, hidden) for reason in vote.reasons),
-            error=hide(vote.error, hidden),
+            reasons=tuple(redact(reason, hidden) for reason in vote.reasons),
+            error=redact(vote.error, hidden),
         )
         for vote in ballot.votes
     )
     return replace(ballot, votes=tuple(votes))
 
 
-__all__ = ["Key", "Prepared", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
+__all__ = ["Key", "PreparedTarget", "compile_checks", "evaluate", "prepare", "run_one", "unsound"]
 
 _HARMLESS = (Outcome.PASS, Outcome.NOT_APPLICABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedTarget:
     """A target with its artifact as it was read, and its checks in rule order.
 
     Where a judge is configured, the rules of the target that have no check have a judged one.
@@ -112,7 +112,7 @@ class Prepared:
     rules: Mapping[str, Rule]
     context: CheckContext
     registry: Registry
-    watches: tuple[Watch, ...]
+    watches: tuple[FileWatch, ...]
     secrets: Mapping[str, str] = field(default_factory=dict)
     paid: frozenset[Key] = frozenset()
     waits: bool = False
@@ -123,7 +123,7 @@ class Prepared:
         """Whether a check is quick and starts no process of the user's."""
         return self.checks[rule_id, index].in_process
 
-    def told_of(self, rule_id: str) -> CheckContext:
+    def context_of(self, rule_id: str) -> CheckContext:
         """Return what the checks of a rule may know."""
         return replace(self.context, rule=self.rules[rule_id], blocked=self._is_blocked())
 
@@ -134,9 +134,9 @@ class Prepared:
             for (rule_id, _), outcome in list(self.outcomes.items())
         )
 
-    def changed(self) -> str:
+    def find_change(self) -> str:
         """Return the name of what is no longer as it was read: artifact or criteria; else ""."""
-        return next((watch.artifact.name for watch in self.watches if watch.changed()), "")
+        return next((watch.artifact.name for watch in self.watches if watch.has_changed()), "")
 
     def close(self) -> None:
         """Remove what was made for commands; the next one makes it again."""
@@ -157,7 +157,7 @@ def prepare(
     cancel: Event | None = None,
     limit: int = 0,
     groups: Callable[[], Groups] = _own_groups,
-) -> Prepared:
+) -> PreparedTarget:
     """Return everything that the checks of a target need.
 
     Setting `cancel` ends the commands that run. `limit` is the largest artifact in bytes (0: as the
@@ -166,7 +166,7 @@ def prepare(
     """
     criteria = target.criteria
     if not all(rule.checks for rule in criteria.rules):
-        criteria = with_judged(criteria, registry, conditional=True)
+        criteria = add_judged_checks(criteria, registry, conditional=True)
         target = replace(target, criteria=criteria)
     checks = compile_checks(criteria, target.level, registry)
     artifact = read_artifact(
@@ -185,7 +185,7 @@ def prepare(
         blocks=BlocksFolder(artifact) if starts else None,
         judge=jury,
     )
-    return Prepared(
+    return PreparedTarget(
         target=target,
         artifact=artifact,
         checks=checks,
@@ -204,13 +204,13 @@ def _judge(registry: Registry, target: Target) -> Judge | None:
     """Return the LLM judge, limited to what the target may cost, with its listeners."""
     judge = registry.judge
     if judge is not None and target.budget:
-        judge = Purse(judge, target.budget)
+        judge = BudgetedJudge(judge, target.budget)
     if judge is not None and target.heard is not None:
-        judge = Remembered(judge, target.votes, target.heard, asked=target.asked, asks=target.asks)
+        judge = CachedJudge(judge, target.votes, target.heard, asked=target.asked, asks=target.asks)
     return judge
 
 
-def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
+def run_one(prepared: PreparedTarget, rule_id: str, index: int) -> CheckResult:
     """Run one check and return what it came to; never raises but for what ends the session.
 
     An exception in a check is an error result that names it. A check that changed the artifact or
@@ -221,20 +221,20 @@ def run_one(prepared: Prepared, rule_id: str, index: int) -> CheckResult:
     if prepared.groups is None or not names:
         return _run(prepared, key)
     try:
-        with prepared.groups.held(names, prepared.context.cancel or Event()):
+        with prepared.groups.hold(names, prepared.context.cancel or Event()):
             return _run(prepared, key)
     except StateError as error:
         return CheckResult(outcome=Outcome.ERROR, message=error.problems[0].message)
 
 
-def _run(prepared: Prepared, key: Key) -> CheckResult:
+def _run(prepared: PreparedTarget, key: Key) -> CheckResult:
     rule_id = key[0]
     started = time.perf_counter()
     check = prepared.checks[key]
-    context = prepared.context if check.in_process else prepared.told_of(rule_id)
-    run = discreet(check.run, prepared.secrets if check.in_process else None)
-    result = guarded(run, prepared.artifact, context)
-    if not check.in_process and (message := _disturbed(prepared)):
+    context = prepared.context if check.in_process else prepared.context_of(rule_id)
+    run = redact_results(check.run, prepared.secrets if check.in_process else None)
+    result = run_safely(run, prepared.artifact, context)
+    if not check.in_process and (message := _find_disturbance(prepared)):
         result = replace(result, outcome=Outcome.ERROR, message=message)
     if result.outcome is Outcome.NOT_APPLICABLE and not prepared.rules[rule_id].when:
         message = "a check cannot say that its rule is not applicable: `when` of the rule does"
@@ -248,21 +248,21 @@ def _run(prepared: Prepared, key: Key) -> CheckResult:
         result = replace(result, findings=(only,))
     expected = result.expected or check.spec.expected
     if result.outcome is Outcome.FAIL:
-        result = lead_with(result, _wanted(check, result, prepared.rules[rule_id]))
+        result = lead_with(result, _describe_check(check, result, prepared.rules[rule_id]))
     return replace(result, expected=expected, duration=time.perf_counter() - started)
 
 
-def _wanted(check: CompiledCheck, result: CheckResult, rule: Rule) -> str:
+def _describe_check(check: CompiledCheck, result: CheckResult, rule: Rule) -> str:
     """Return what a check is about, in words; empty where its alternatives have said that."""
     if check.alternatives and result.expected:
         return check.spec.expected
     return result.expected or check.spec.expected or rule.description
 
 
-def _disturbed(prepared: Prepared) -> str:
+def _find_disturbance(prepared: PreparedTarget) -> str:
     """Return why a check that has just run could not judge; empty where nothing speaks for that."""
     try:
-        name = prepared.changed()
+        name = prepared.find_change()
     except ArtifactError as error:
         return error.problems[0].message
     return f"{one_line(name)} changed while this check ran" if name else ""
@@ -296,7 +296,9 @@ def evaluate(
     )
 
 
-def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key, CheckResult]:
+def _run_all(
+    prepared: PreparedTarget, workers: int | None, cancel: Event
+) -> dict[Key, CheckResult]:
     """Run all checks, those that cost last; where they wait, they begin when all others ended."""
     free = [key for key in prepared.checks if key not in prepared.paid]
     paid = [key for key in prepared.checks if key in prepared.paid]
@@ -311,7 +313,7 @@ def _run_all(prepared: Prepared, workers: int | None, cancel: Event) -> dict[Key
     return found
 
 
-def unsound(prepared: Prepared) -> str:
+def unsound(prepared: PreparedTarget) -> str:
     """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
-    name = prepared.changed()
+    name = prepared.find_change()
     return f"{one_line(name)} changed during the evaluation" if name else ""

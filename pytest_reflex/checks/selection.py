@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_reflex.checks.options import FLAG, TEXTS
 from pytest_reflex.errors import Place
-from pytest_reflex.model.artifact import Artifact, listed
+from pytest_reflex.model.artifact import Artifact, format_skipped
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
@@ -23,7 +23,7 @@ ACROSS = FLAG.means("of a folder: the files are looked at together, as one", "`f
 """The parameter `across`, of the kinds that have a meaning for it."""
 
 
-class Scope(Enum):
+class FileScope(Enum):
     """What of a folder decides: the words for a check, when it passes, and what `files` may lack.
 
     The table of the reference page is made of these.
@@ -42,7 +42,7 @@ class Scope(Enum):
         self.asks, self.passes, self.without = asks, passes, without
 
     @classmethod
-    def of(cls, *, each: bool, negative: bool) -> Scope:
+    def of(cls, *, each: bool, negative: bool) -> FileScope:
         return cls.EACH if each else cls.NONE if negative else cls.ONE
 
 
@@ -63,7 +63,7 @@ def file_globs(params: Mapping[str, Any]) -> tuple[str, ...] | None:
     return (files,) if isinstance(files, str) else files and tuple(files)
 
 
-def over_files(
+def for_each_file(
     artifact: Artifact,
     patterns: tuple[str, ...] | None,
     judge: Callable[[Artifact], CheckResult],
@@ -74,20 +74,20 @@ def over_files(
     """Judge a file, or the files of a folder that match one of the globs (None: not given).
 
     A check that was written for one file is not a verdict on a folder: it would pass where any file
-    of many does. So it has to say which files it means, or that it means each of them. `Scope` says
-    how many have to pass; `negative` is a check of what must not be there. A file that could not be
-    judged, or read, makes an error of what would otherwise depend on it.
+    of many does. So it has to say which files it means, or that it means each of them. `FileScope`
+    says how many have to pass; `negative` is a check of what must not be there. A file that could
+    not be judged, or read, makes an error of what would otherwise depend on it.
     """
     if not artifact.is_folder:
         return judge(artifact)
-    scope = Scope.of(each=each, negative=negative)
-    if patterns is None and scope is Scope.ONE:
+    scope = FileScope.of(each=each, negative=negative)
+    if patterns is None and scope is FileScope.ONE:
         return CheckResult(outcome=Outcome.ERROR, message=f"{artifact.name} {_UNSAID}")
-    patterns, each = patterns or ("*",), scope is not Scope.ONE
+    patterns, each = patterns or ("*",), scope is not FileScope.ONE
     files = artifact.select(patterns)
     if not files:
         message = f"no file of {artifact.name} matches {one_line(', '.join(patterns))}"
-        outcome = Outcome.ERROR if scope is Scope.NONE else Outcome.FAIL
+        outcome = Outcome.ERROR if scope is FileScope.NONE else Outcome.FAIL
         found = CheckResult(outcome=outcome, message=message)
         return over_all_of(artifact, patterns, found, each=each)
     results: list[tuple[Artifact, CheckResult]] = []
@@ -98,7 +98,7 @@ def over_files(
     # What could not be read says less of the rule than what could.
     results.sort(key=lambda r: bool(r[1].cause))
     decided = next(r for o in _DECIDES[each] for r in results if r[1].outcome is o)
-    told = _told(artifact, *decided, len(results), len(files), each)
+    told = _name_file(artifact, *decided, len(results), len(files), each)
     violated = each and told.outcome is Outcome.FAIL
     return over_all_of(artifact, patterns, told, each=each, violated=violated)
 
@@ -137,10 +137,10 @@ def over_all_of(
     `result` is that of the files that were read; with `each`, it has to hold in all of them. Then
     what was not read keeps it from passing, and from failing too, unless a file has `violated` it.
     """
-    missed = folder.unchecked(patterns)
+    missed = folder.skipped_for(patterns)
     if not missed:
         return result
-    told = listed(missed)
+    told = format_skipped(missed)
     if violated or result.outcome is Outcome.NOT_MEASURED:
         return replace(result, notes=(*result.notes, f"not checked: {told}"))
     if each and result.outcome is not Outcome.ERROR:
@@ -150,7 +150,7 @@ def over_all_of(
     return replace(result, message=f"{result.message}; not checked: {told}")
 
 
-def _told(
+def _name_file(
     folder: Artifact, file: Artifact, result: CheckResult, looked: int, count: int, each: bool
 ) -> CheckResult:
     """Return the result of the file that decided, with words that say where it lies."""

@@ -10,7 +10,7 @@ import textwrap
 import click
 
 from pytest_reflex.cli.criteria_look import registry_here
-from pytest_reflex.cli.options import configured, hidden_in, json_option
+from pytest_reflex.cli.options import json_option, load_settings, secrets_of
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 
@@ -23,20 +23,20 @@ def config(key: str | None, as_json: bool) -> int:
 
     Secrets are shown by name only.
     """
-    from pytest_reflex.model.plain import visible
-    from pytest_reflex.process.environment import hide
+    from pytest_reflex.model.plain import escape_control
+    from pytest_reflex.process.environment import redact
     from pytest_reflex.settings.resolve import rows, rows_of
 
-    settings = configured()
+    settings = load_settings()
     found = rows_of(settings, key) if key else rows(settings)
-    hidden = hidden_in(settings)
-    documents = [json.loads(hide(json.dumps(row.to_json()), hidden)) for row in found]
+    hidden = secrets_of(settings)
+    documents = [json.loads(redact(json.dumps(row.to_json()), hidden)) for row in found]
     if as_json:
         give_json(documents)
         return 0
     for one in documents:
         value = json.dumps(one["value"], ensure_ascii=False)
-        give(visible(f"{one['key']} = {value}  ({one['tier']}{_file(one['file'])})"))
+        give(escape_control(f"{one['key']} = {value}  ({one['tier']}{_file(one['file'])})"))
     return 0
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.options import configured, json_option, judge_option, parse_variables
+from pytest_reflex.cli.options import json_option, judge_option, load_settings, parse_variables
 from pytest_reflex.cli.streams import give, give_json
 from pytest_reflex.errors import ExitCode, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
-    from pytest_reflex.criteria.author.catalog import Traced
+    from pytest_reflex.criteria.author.catalog import TracedCriteria
     from pytest_reflex.model.rules import Criteria, Rule
 
 
@@ -25,7 +25,7 @@ variables_option = click.option(
 )
 
 
-def named(command: Callable[..., Any]) -> Callable[..., Any]:
+def criteria_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument for criteria, the option for their variables, and ``--json``."""
     return click.argument("reference", metavar="NAME|FILE")(variables_option(json_option(command)))
 
@@ -38,21 +38,23 @@ def registry_here(judge: str | None = None) -> Registry:
     from pytest_reflex.host import employ_judge, open_host
     from pytest_reflex.model.judged import JudgeWhen
 
-    settings = configured()
+    settings = load_settings()
     host = open_host(settings["plugins"], Path.cwd())
     employ_judge(host, settings, judge or "")
     host.registry.judge_when = JudgeWhen.ALWAYS  # each rule is looked at for itself
     return host.registry
 
 
-def traced(reference: str, variables: tuple[str, ...], registry: Registry) -> Traced:
+def trace_criteria(
+    reference: str, variables: tuple[str, ...], registry: Registry
+) -> TracedCriteria:
     """Return the criteria that a name or a file means, with where everything was said."""
     from pytest_reflex.criteria.author.catalog import trace
 
     return trace(reference, registry=registry, variables=parse_variables(variables))
 
 
-def rule_called(rule_id: str, criteria: Criteria) -> Rule:
+def find_rule(rule_id: str, criteria: Criteria) -> Rule:
     """Return the rule of that id; raises UsageError where there is none."""
     rule = criteria.rule(rule_id)
     if off := next((one for one in criteria.switched_off if one.id == rule_id), None):
@@ -83,12 +85,12 @@ def list_(as_json: bool) -> int:
 
 
 @click.command(short_help="Show the effective rules, with everything they inherit.")
-@named
+@criteria_argument
 def show(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Show the rules of NAME|FILE after extends, overrides, drop and variables."""
     from pytest_reflex.reports.criteria import rules_text
 
-    criteria = traced(reference, variables, registry_here()).criteria
+    criteria = trace_criteria(reference, variables, registry_here()).criteria
     if as_json:
         give_json({**criteria.to_json(), "source": criteria.source})
     else:
@@ -107,8 +109,8 @@ def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: b
     from pytest_reflex.reports.criteria import rule_json, rule_text
 
     registry = registry_here()
-    found = traced(reference, variables, registry)
-    rule = rule_called(rule_id, found.criteria)
+    found = trace_criteria(reference, variables, registry)
+    rule = find_rule(rule_id, found.criteria)
     checks = compile_rule(rule, found.criteria.vars, registry)
     if as_json:
         give_json(rule_json(found, rule, checks))
@@ -118,7 +120,7 @@ def explain(reference: str, rule_id: str, variables: tuple[str, ...], as_json: b
 
 
 @click.command(short_help="Print the full rules, nothing inherited.")
-@named
+@criteria_argument
 def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Print NAME|FILE as one file with every key of every rule: run.json's criteria and samples.
 
@@ -126,7 +128,7 @@ def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
     """
     from pytest_reflex.criteria.author.yaml_writer import to_yaml
 
-    criteria = traced(reference, variables, registry_here()).criteria
+    criteria = trace_criteria(reference, variables, registry_here()).criteria
     document = criteria.to_json()
     document.pop("switched_off", None)
     for rule, written in zip(criteria.rules, document["rules"], strict=True):
@@ -143,7 +145,7 @@ def normalize(reference: str, variables: tuple[str, ...], as_json: bool) -> int:
 
 
 @click.command("compile", short_help="Show what will run, and run nothing.")
-@named
+@criteria_argument
 @click.option("--phase", metavar="A|B", help="Level (default: B, or A without rules of B).")
 @judge_option
 def compile_(
@@ -162,7 +164,7 @@ def compile_(
     if phase not in (None, "A", "B"):
         raise UsageError(f"there is no phase {phase!r}", hint="A or B")
     registry = registry_here(judge)
-    criteria = traced(reference, variables, registry).criteria
+    criteria = trace_criteria(reference, variables, registry).criteria
     level = Level(phase) if phase else default_level(criteria)
     found = plan(criteria, level, registry, Path.cwd())
     if as_json:

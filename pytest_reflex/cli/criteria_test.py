@@ -9,17 +9,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_reflex.cli.criteria_look import registry_here, rule_called, traced, variables_option
+from pytest_reflex.cli.criteria_look import (
+    find_rule,
+    registry_here,
+    trace_criteria,
+    variables_option,
+)
 from pytest_reflex.cli.options import json_option, judge_option
 from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import CriteriaError, ExitCode, Place, UsageError, did_you_mean
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 if TYPE_CHECKING:
-    from pytest_reflex.criteria.author.proof import Seed
+    from pytest_reflex.criteria.author.proof import Original
     from pytest_reflex.criteria.author.prove import RuleProof
-    from pytest_reflex.criteria.author.samples import RuleTried
+    from pytest_reflex.criteria.author.samples import RuleSampleResult
     from pytest_reflex.model.rules import Criteria, Rule
 
 
@@ -117,15 +122,15 @@ def test(
 
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
-    from pytest_reflex.criteria.author.samples import BROKEN, MEANING, Verdict, try_samples
+    from pytest_reflex.criteria.author.samples import BROKEN, MEANING, SampleVerdict, try_samples
     from pytest_reflex.reports.authoring import samples_text
 
     registry = registry_here(judge)
-    criteria = traced(reference, variables, registry).criteria
-    tried = list(try_samples(criteria, _chosen(criteria, rule_ids), registry, Path.cwd()))
-    unasked = [one for one in tried if one.verdict is Verdict.NOT_ASKED]
+    criteria = trace_criteria(reference, variables, registry).criteria
+    tried = list(try_samples(criteria, _choose_rules(criteria, rule_ids), registry, Path.cwd()))
+    unasked = [one for one in tried if one.verdict is SampleVerdict.NOT_ASKED]
     lacking = [one for one in tried if not (one.count("good") and one.count("bad"))]
-    uninstalled = _uninstalled(tried)
+    uninstalled = _missing_programs(tried)
     open_yet = lacking or unasked or uninstalled
     fine = not any(one.verdict in BROKEN for one in tried) and not (strict and open_yet)
     status = ExitCode.OK if fine else ExitCode.GATE_FAILED
@@ -136,37 +141,40 @@ def test(
             return status
         give(samples_text(tried))
         if strict and lacking:
-            give(f"strict: a good or a bad sample is missing: {_listed([o.rule for o in lacking])}")
+            named = _format_rules([one.rule for one in lacking])
+            give(f"strict: a good or a bad sample is missing: {named}")
         if unasked:
-            told = MEANING[Verdict.NOT_ASKED]
-            give(f"not asked: {_listed([one.rule for one in unasked])}: {told}")
+            told = MEANING[SampleVerdict.NOT_ASKED]
+            give(f"not asked: {_format_rules([one.rule for one in unasked])}: {told}")
         for line in uninstalled:
             give(line)
     return status
 
 
-def _uninstalled(tried: Sequence[RuleTried]) -> list[str]:
+def _missing_programs(tried: Sequence[RuleSampleResult]) -> list[str]:
     """Return a line for each thing that is not installed and keeps rules from being tried."""
-    from pytest_reflex.criteria.author.samples import Verdict
+    from pytest_reflex.criteria.author.samples import SampleVerdict
     from pytest_reflex.model.extras import install
 
     rules: dict[str, list[Rule]] = {}
     for one in tried:
-        for name in sorted({s.needs for s in one.samples if s.verdict is Verdict.NOT_MEASURED}):
+        for name in sorted(
+            {s.needs for s in one.samples if s.verdict is SampleVerdict.NOT_MEASURED}
+        ):
             rules.setdefault(name, []).append(one.rule)
     return [
-        f"not measured: {_listed(found)}: {name} is not installed: {install(name)}"
+        f"not measured: {_format_rules(found)}: {name} is not installed: {install(name)}"
         for name, found in rules.items()
     ]
 
 
-def _chosen(criteria: Criteria, rule_ids: Sequence[str]) -> list[Rule]:
+def _choose_rules(criteria: Criteria, rule_ids: Sequence[str]) -> list[Rule]:
     """Return the named rules, all where none is named; raises UsageError for an unknown one."""
-    named = [rule_called(rule_id, criteria) for rule_id in dict.fromkeys(rule_ids)]
+    named = [find_rule(rule_id, criteria) for rule_id in dict.fromkeys(rule_ids)]
     return named or list(criteria.rules)
 
 
-def _listed(rules: Sequence[Rule]) -> str:
+def _format_rules(rules: Sequence[Rule]) -> str:
     return ", ".join(rule.id for rule in rules)
 
 
@@ -202,7 +210,7 @@ def prove(
     from pytest_reflex.reports.authoring import proof_text
 
     registry = registry_here()
-    criteria = traced(reference, variables, registry).criteria
+    criteria = trace_criteria(reference, variables, registry).criteria
     prover = Prover(
         criteria=criteria,
         registry=registry,
@@ -231,20 +239,20 @@ def _speaks_against(one: RuleProof, *, strict: bool) -> bool:
     return one.proof in (Proof.VACUOUS, Proof.UNCLEAR)
 
 
-def _seeds(artifacts: Iterable[Path]) -> Iterable[Seed]:
+def _seeds(artifacts: Iterable[Path]) -> Iterable[Original]:
     """Yield the artifacts; raises ArtifactError for a file that is not text, or too much of it."""
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.author.proof import Seed
+    from pytest_reflex.criteria.author.proof import Original
     from pytest_reflex.criteria.author.prove import MOST_BYTES
 
     for path in dict.fromkeys(artifacts):
         artifact = read_artifact(path, limit=MOST_BYTES)
         if artifact.files is not None:
             texts = {f.name: f.data.decode("utf-8", "surrogateescape") for f in artifact.files}
-            yield Seed(visible(path.resolve().name), "", "", None, texts)
+            yield Original(escape_control(path.resolve().name), "", "", None, texts)
             continue
         text = artifact.raw_text
         base = path.absolute().parent
         # A file is known by where it lies, too: .github/workflows/ci.yml.
         name = f"artifacts/{base.parent.name}/{base.name}/{path.name}".replace("//", "/")
-        yield Seed(visible(path.name), text, name, base)
+        yield Original(escape_control(path.name), text, name, base)

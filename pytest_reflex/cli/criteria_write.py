@@ -13,25 +13,25 @@ import click
 
 from pytest_reflex.cli.criteria_look import registry_here
 from pytest_reflex.cli.one_artifact import (
-    Asked,
+    ArtifactOptions,
     open_target,
     read_text_artifact,
+    refuse_changes,
     target_options,
-    unchanged,
     write_back,
 )
-from pytest_reflex.cli.options import configured, json_option
+from pytest_reflex.cli.options import json_option, load_settings
 from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_reflex.checks.registry import Registry
-    from pytest_reflex.criteria.author.fixing import Fixed, Judge
-    from pytest_reflex.drivers.reflex.single import Alone
+    from pytest_reflex.criteria.author.fixing import FixResult, Judge
+    from pytest_reflex.drivers.reflex.single import StepContext
     from pytest_reflex.model.artifact import Artifact
     from pytest_reflex.model.results import Evaluation
     from pytest_reflex.model.targets import Target
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--diff", "as_diff", is_flag=True, help="Print what would change; write nothing.")
 @json_option
 def fix(
-    asked: Asked,
+    asked: ArtifactOptions,
     unsafe: bool,
     as_diff: bool,
     as_json: bool,
@@ -59,19 +59,19 @@ def fix(
     """
     from pytest_reflex.criteria.author.fixing import allow_unsafe, fix_all
     from pytest_reflex.drivers.reflex.named_files import unusable
-    from pytest_reflex.drivers.reflex.single import Alone
-    from pytest_reflex.host import employ
+    from pytest_reflex.drivers.reflex.single import StepContext
+    from pytest_reflex.host import register_agents
 
-    settings, artifact = configured({}), asked.artifact
+    settings, artifact = load_settings({}), asked.artifact
     if not as_diff and (why := unusable(artifact, Path.cwd() / settings["loop.root"])):
         raise UsageError(f"no result can be written to {artifact}: {why}")
     host, target = open_target(asked, settings)
     read = read_text_artifact(artifact)
-    employ(host, settings, ("offline",), judge="")
+    register_agents(host, settings, ("offline",), judge="")
     held_to = allow_unsafe(target.criteria) if unsafe else target.criteria
     target = replace(target, criteria=held_to)
-    alone = Alone(artifact=read, criteria=held_to, level=target.level, hooks=host.hooks)
-    held = unchanged(read, held_to, meanwhile="fixed")
+    alone = StepContext(artifact=read, criteria=held_to, level=target.level, hooks=host.hooks)
+    held = refuse_changes(read, held_to, meanwhile="fixed")
     with held, _judge(target, host.registry) as judge:
         done = fix_all(read.raw_text, judge, lambda text, ids: _mend(alone, text, ids))
     written = not as_diff and done.text != read.raw_text
@@ -84,7 +84,7 @@ def fix(
 
 
 def _mend(
-    alone: Alone, text: str, rule_ids: tuple[str, ...]
+    alone: StepContext, text: str, rule_ids: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...], Mapping[str, str]]:
     """Take the step REFINE of a loop with the offline agent, which knows fixes and nothing else."""
     from pytest_reflex.drivers.reflex.single import refine
@@ -115,16 +115,18 @@ def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
         yield judge
 
 
-def _tell(artifact: Artifact, done: Fixed, *, written: bool, as_diff: bool, as_json: bool) -> None:
-    from pytest_reflex.reports.single import fixing_document, fixing_text, unified
+def _tell(
+    artifact: Artifact, done: FixResult, *, written: bool, as_diff: bool, as_json: bool
+) -> None:
+    from pytest_reflex.reports.single import fix_document, fix_text, unified_diff
 
     if as_json:
-        give_json(fixing_document(artifact, done, written))
+        give_json(fix_document(artifact, done, written))
     elif as_diff:
-        say(fixing_text(artifact, done, written, colour=is_coloured(sys.stderr)))
-        give_artifact(unified(artifact.name, artifact.raw_text, done.text))
+        say(fix_text(artifact, done, written, colour=is_coloured(sys.stderr)))
+        give_artifact(unified_diff(artifact.name, artifact.raw_text, done.text))
     else:
-        give(fixing_text(artifact, done, written, colour=is_coloured(sys.stdout)))
+        give(fix_text(artifact, done, written, colour=is_coloured(sys.stdout)))
 
 
 @click.command(short_help="Write a criteria file to start from.")
@@ -150,7 +152,7 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
         hint = f"such as {name_from(path.stem)}"
         raise UsageError(f"{path.stem!r} cannot name criteria", hint=hint)
     if path.exists():
-        raise UsageError(f"{visible(str(path))} is there already", hint="take another name")
+        raise UsageError(f"{escape_control(str(path))} is there already", hint="take another name")
     registry = registry_here()
     schema = not no_schema
     if document is None:
@@ -160,18 +162,18 @@ def new(name: str, document: Path | None, no_schema: bool) -> int:
     _write(path, text)
     if schema:
         _write_schema(path.parent, registry)
-    give(visible(str(path)))
+    give(escape_control(str(path)))
     if path.stem in stock_names():
         said = f"a stock template is called {path.stem}, too: the name means that one"
-        say(f"{said}, this file is {visible(str(path))}")
+        say(f"{said}, this file is {escape_control(str(path))}")
     say("In CI, let pytest refuse to run without the plugin: required_plugins = pytest-reflex")
-    say(f"Next: pytest-reflex criteria test {visible(str(path))}")
+    say(f"Next: pytest-reflex criteria test {escape_control(str(path))}")
     return ExitCode.OK
 
 
 def _from_document(name: str, document: Path, registry: Registry, schema: bool) -> str:
     from pytest_reflex.checks.reading import read_artifact
-    from pytest_reflex.criteria.author.scaffold import propose, proposed, prove
+    from pytest_reflex.criteria.author.scaffold import format_proposals, propose, prove
     from pytest_reflex.process.guard import temporary_folder
 
     text = read_artifact(document).text
@@ -182,8 +184,10 @@ def _from_document(name: str, document: Path, registry: Registry, schema: bool) 
         say(f"{one.proposal.id}: {verdict}")
     if all(one.why_not for one in found):
         hint = "headings, fenced blocks and links of Markdown, or keys of JSON or YAML, make rules"
-        raise UsageError(f"{visible(str(document))} gives no rule that could fail", hint=hint)
-    return proposed(name, document.name, found, schema=schema)
+        raise UsageError(
+            f"{escape_control(str(document))} gives no rule that could fail", hint=hint
+        )
+    return format_proposals(name, document.name, found, schema=schema)
 
 
 def _write_schema(folder: Path, registry: Registry) -> None:
@@ -203,4 +207,6 @@ def _write(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise UsageError(f"{visible(str(path))} cannot be written: {error.strerror}") from None
+        raise UsageError(
+            f"{escape_control(str(path))} cannot be written: {error.strerror}"
+        ) from None

@@ -18,9 +18,9 @@ from threading import Lock
 from types import FrameType
 
 from pytest_reflex.cli.streams import close_stdout, give, is_coloured, say
-from pytest_reflex.drivers.common.console import Progress, styled
+from pytest_reflex.drivers.common.console import Progress, style_lines
 from pytest_reflex.drivers.common.events import STDOUT, Listener, event_log
-from pytest_reflex.process.deadline import ticking
+from pytest_reflex.process.deadline import interval_timer
 from pytest_reflex.reports.lines import Line
 
 FRAME = 0.2  # seconds between two draws
@@ -47,7 +47,7 @@ class LiveView:
     def open(self) -> Iterator[None]:
         """Draw until the block is left, however it is left; the lines are gone then."""
         sys.stderr.flush()
-        before = signal.signal(signal.SIGCONT, self._continued)
+        before = signal.signal(signal.SIGCONT, self._forget_height)
         try:
             self.draw()
             yield
@@ -69,7 +69,7 @@ class LiveView:
             finally:
                 self._pen.release()
 
-    def _continued(self, number: int, frame: FrameType | None) -> None:
+    def _forget_height(self, number: int, frame: FrameType | None) -> None:
         self._height = 0  # the shell has written where the lines were
 
     def _put(self, text: str, *, redraw: bool) -> None:
@@ -77,22 +77,22 @@ class LiveView:
             self._height = 0
             self._write(text)
             return
-        drawn = self._drawn() if redraw else []
+        drawn = self._draw_lines() if redraw else []
         erased = "\r" + _CLEAR + (_UP + _CLEAR) * (self._height - 1) if self._height else ""
         self._height = len(drawn)
         self._write(erased + text + "\n".join(drawn))
 
-    def _drawn(self) -> list[str]:
+    def _draw_lines(self) -> list[str]:
         width, height = self._size()
         try:
-            return [self._rendered(line, width) for line in self._lines()[:height]]
+            return [self._render(line, width) for line in self._lines()[:height]]
         except Exception:  # a view must not end a run
             return []
 
-    def _rendered(self, line: Line, width: int) -> str:
+    def _render(self, line: Line, width: int) -> str:
         from rich.text import Text
 
-        whole = Text.from_ansi(styled([line]), no_wrap=True)
+        whole = Text.from_ansi(style_lines([line]), no_wrap=True)
         whole.truncate(width, overflow="ellipsis")
         with self._console.capture() as captured:
             self._console.print(whole, width=width, soft_wrap=True, end="")
@@ -133,19 +133,19 @@ class Display:
         self.say = say
 
     @contextmanager
-    def showing(self, progress: Progress, *, live: bool) -> Iterator[None]:
+    def show(self, progress: Progress, *, live: bool) -> Iterator[None]:
         """Show the progress until the block is left: live where wanted, else in plain lines."""
 
         if progress.say is None:
             yield
             return
         if not (live and can_be_live()):
-            with ticking(progress.view.beat, progress.beat):
+            with interval_timer(progress.view.beat, progress.beat):
                 yield
             return
         progress.say = None
         view = LiveView(progress.lines)
-        with view.open(), ticking(FRAME, view.draw):
+        with view.open(), interval_timer(FRAME, view.draw):
             self.say = view.say
             try:
                 yield
@@ -153,7 +153,7 @@ class Display:
                 self.say = say
 
 
-def opened(events: str | None) -> AbstractContextManager[Listener]:
+def open_event_log(events: str | None) -> AbstractContextManager[Listener]:
     """Return what writes events where `--events` says."""
     return event_log(events, flag="--events", out=_give, warn=warn)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.options import hidden_in, json_option
+from pytest_reflex.cli.options import json_option, secrets_of
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, ReflexError
 
@@ -55,12 +55,12 @@ def doctor(as_json: bool, probes: tuple[str, ...]) -> int:
 
 def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return everything that doctor has to say, as one JSON document without secrets."""
-    from pytest_reflex.process.environment import hide
-    from pytest_reflex.session.switched_off import switched_off
+    from pytest_reflex.process.environment import redact
+    from pytest_reflex.session.switched_off import find_reasons
     from pytest_reflex.settings import load
 
     found: dict[str, Any] = {"versions": _versions(), "problems": []}
-    found["problems"] += switched_off(project, os.environ)
+    found["problems"] += find_reasons(project, os.environ)
     try:
         settings = load(project)
     except ReflexError as error:
@@ -76,7 +76,7 @@ def examine(project: Path, probes: tuple[str, ...] = ()) -> dict[str, Any]:
         found["tools"] = tools.result()
     found["extras"] = _extras()
     found["state"] = _state(project / settings["loop.root"], found["problems"])
-    document: dict[str, Any] = json.loads(hide(json.dumps(found), hidden_in(settings)))
+    document: dict[str, Any] = json.loads(redact(json.dumps(found), secrets_of(settings)))
     return document
 
 
@@ -221,14 +221,14 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
     """Ask an agent for a plan, once, for a few seconds and without waiting for a limit."""
     from pytest_reflex.agents.command import CommandAgent
     from pytest_reflex.agents.probe import ask_for_a_plan
-    from pytest_reflex.agents.rate_limit import Patience
+    from pytest_reflex.agents.rate_limit import RetryPolicy
     from pytest_reflex.reports.run_lines import refusal
 
     say(f"Asking {agent.name} one question ...")
     if isinstance(agent, CommandAgent):
         if agent.timeout > PROBE_SECONDS:
             agent = replace(agent, timeout=PROBE_SECONDS, timeout_of="a probe does not wait longer")
-        agent = replace(agent, patience=Patience(tries=1), grace=min(agent.grace, 1.0))
+        agent = replace(agent, patience=RetryPolicy(tries=1), grace=min(agent.grace, 1.0))
     answer, problem = ask_for_a_plan(agent)
     if problem:
         is_stream = answer.error and isinstance(agent, CommandAgent) and agent.answer.path
@@ -272,7 +272,7 @@ def _extras() -> list[dict[str, Any]]:
 
     found = []
     for extra in EXTRAS:
-        broken = extra.broken()
+        broken = extra.broken_distributions()
         row = {"name": extra.name, "installed": not broken, "parts": list(extra.parts.values())}
         found.append(
             {**row, "missing": list(broken), "install": extra.install, "without": extra.without}
@@ -280,7 +280,7 @@ def _extras() -> list[dict[str, Any]]:
     return found
 
 
-def _recovered(root: Path) -> list[str]:
+def _describe_recoveries(root: Path) -> list[str]:
     """Return what a crash left in histories of loops that took no event with it."""
     from pytest_reflex.drivers.reflex.survey import survey
 
@@ -296,7 +296,7 @@ def _state(root: Path, problems: list[str]) -> dict[str, Any]:
     writable = os.access(folder, mode, effective_ids=os.access in os.supports_effective_ids)
     found: dict[str, Any] = {"root": str(root), "writable": writable, "locks": None}
     found["file_system"] = kind = kind_of(folder)
-    found["recovered"] = _recovered(root)
+    found["recovered"] = _describe_recoveries(root)
     found["remote"] = is_remote(kind)
     if not writable:
         problems.append(f"{root}: no run can be kept there: {folder} is not writable")

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.drivers.reflex.decide import Act
-from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
+from pytest_reflex.drivers.reflex.decide import Action
+from pytest_reflex.drivers.reflex.overview import RunOverview, find_interrupted, find_run
 from pytest_reflex.drivers.reflex.preview import (
     START,
-    Outlook,
+    RunPreview,
     outlook,
     outlook_of_new,
     requests_of,
 )
-from pytest_reflex.drivers.reflex.survey import has_ended
+from pytest_reflex.drivers.reflex.survey import ended_error
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host, open_host
 from pytest_reflex.model.enums import Step
@@ -32,7 +32,7 @@ from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.model import State as IterateState
-    from pytest_reflex.reports.dry_run import Asked
+    from pytest_reflex.reports.dry_run import JudgeQuestion
 
 
 def show_new(
@@ -46,15 +46,17 @@ def show_new(
     return _show(host, outlook, agents, as_json=as_json, note=note)
 
 
-def unfinished(root: Path, alias: str | None) -> Run:
+def find_unfinished(root: Path, alias: str | None) -> RunOverview:
     """Return a run that could be resumed; raises UsageError where it has ended."""
-    run = find_run(root, alias or interrupted_loop(root))
+    run = find_run(root, alias or find_interrupted(root))
     if run.state.status is not RunStatus.RUNNING:
-        raise has_ended(run)
+        raise ended_error(run)
     return run
 
 
-def show_resumed(host: Host, run: Run, agents: Mapping[Step, str], *, as_json: bool) -> int:
+def preview_resume(
+    host: Host, run: RunOverview, agents: Mapping[Step, str], *, as_json: bool
+) -> int:
     """Show what an interrupted loop would do; it is neither locked nor recovered."""
     from pytest_reflex.drivers.reflex.history import read_events, text_after
     from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
@@ -104,8 +106,8 @@ def show_iteration(
             parts=[(title, work.tokens(text)) for title, text in prompt_sections(prompt)],
             budget=work.token_budget,
             gates=gate_rows(work.procedure, settings),
-            missing=work.gates.missing(),
-            protected=work.gates.protected(),
+            missing=work.gates.missing_programs(),
+            protected=work.gates.protected_files(),
         )
     )
     return ExitCode.OK
@@ -129,17 +131,17 @@ def _tool_text(agent: Any) -> str:
 
 
 def _show(
-    host: Host, outlook: Outlook, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
+    host: Host, outlook: RunPreview, agents: Mapping[Step, str], *, as_json: bool, note: str = ""
 ) -> int:
     from pytest_reflex.checks.command import missing_program
-    from pytest_reflex.checks.judged import most_votes, with_judged
+    from pytest_reflex.checks.judged import add_judged_checks, most_votes
     from pytest_reflex.checks.registry import compile_rules
     from pytest_reflex.criteria.author.formatting import formatters_of
     from pytest_reflex.reports.dry_run import DryRun, dry_run_document, dry_run_text
 
     criteria, level = outlook.state.criteria, outlook.state.level
     active, registry = criteria.active(level), host.registry
-    rules = with_judged(_prepared(outlook.state), registry).active(level)
+    rules = add_judged_checks(_criteria_with_checks(outlook.state), registry).active(level)
     checks = compile_rules(rules, criteria.vars, registry)
     own = {rule.id for rule in active if rule.checks}
     formatters = [
@@ -164,7 +166,7 @@ def _show(
         commands=tuple(commands),
         formatters=tuple(formatters),
         missing={rule_id: program for rule_id, program in looked if program},
-        asked=tuple(_asked(host, rules, checks)),
+        asked=tuple(_judge_questions(host, rules, checks)),
         votes=most_votes(criteria.rules, compile_rules(criteria.rules, criteria.vars, registry)),
         note=note,
     )
@@ -175,18 +177,18 @@ def _show(
     return ExitCode.OK
 
 
-def _prepared(state: RunState) -> Criteria:
+def _criteria_with_checks(state: RunState) -> Criteria:
     """Return the criteria with the checks that PREPARE gave, where it was."""
     from pytest_reflex.drivers.reflex.prepared import effective
 
     return effective(state.criteria, state.checks)
 
 
-def _due(outlook: Outlook) -> str:
+def _due(outlook: RunPreview) -> str:
     decision = outlook.decision
-    if decision.act is Act.VERIFY:
+    if decision.act is Action.VERIFY:
         return f"{Step.EVALUATE.value}: what is recorded is verified first"
-    if decision.act is Act.STEP and decision.step:
+    if decision.act is Action.STEP and decision.step:
         return decision.step.value
     reason = decision.reason.value if decision.reason else "nothing"
     return f"the end: {reason}" + (f" ({decision.detail})" if decision.detail else "")
@@ -198,9 +200,9 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
     from pytest_reflex.agents.prompts import prompt_for, prompt_parts
     from pytest_reflex.drivers.iterate.procedures import tokens_of
 
-    agent, first = answering(host, request.step)
+    agent, first = find_answerers(host, request.step)
     is_command = isinstance(agent, CommandAgent)
-    prompt = agent.noted(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request)
+    prompt = agent.add_note(prompt_for(request), ANSWER_FILE) if is_command else prompt_for(request)
     parts = [(part.title, part.text) for part in prompt_parts(request)]
     if is_command and agent.note:
         parts.append(("Note", agent.note))
@@ -217,20 +219,20 @@ def _preview(host: Host, request: StepRequest, unknown: tuple[str, ...]) -> Step
 
 
 def _command(agent: Any, request: StepRequest) -> CommandPreview:
-    from pytest_reflex.agents.command import contract_of, told_environment
+    from pytest_reflex.agents.command import contract_of, step_environment
     from pytest_reflex.agents.probe import command_of
 
     may_edit, contract = request.files is not None, contract_of(request)
-    return command_of(agent, told_environment(request), may_edit=may_edit, contract=contract)
+    return command_of(agent, step_environment(request), may_edit=may_edit, contract=contract)
 
 
-def _asked(
+def _judge_questions(
     host: Host, rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledCheck]
-) -> Iterator[Asked]:
+) -> Iterator[JudgeQuestion]:
     """Yield what a judge is asked by checks, with the tokens of its prompts."""
     from pytest_reflex.agents.judge import judge_sections
     from pytest_reflex.drivers.iterate.procedures import tokens_of
-    from pytest_reflex.reports.dry_run import Asked
+    from pytest_reflex.reports.dry_run import JudgeQuestion
 
     count = partial(tokens_of, hooks=host.hooks)
     by_id = {rule.id: rule for rule in rules}
@@ -240,7 +242,7 @@ def _asked(
                 known = part.preview(by_id[rule_id], host.registry.judge)
                 prompt = known["prompt"] or ""
                 tokens = _tokens(judge_sections(prompt), count(prompt), count)
-                yield Asked(rule_id, known, tokens)
+                yield JudgeQuestion(rule_id, known, tokens)
 
 
 def _tokens(
@@ -249,7 +251,7 @@ def _tokens(
     return PromptTokens(total=total, parts=tuple((title, count(text)) for title, text in parts))
 
 
-def answering(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:
+def find_answerers(host: Host, step: Step) -> tuple[Any, tuple[str, ...]]:
     """Return the agent of a step, and the names of plugins whose hooks may answer before it."""
     from pytest_reflex.agents.replay import ReplayRouter
     from pytest_reflex.agents.router import AgentRouter

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.options import (
-    chosen_criteria,
-    configured,
+    choose_criteria,
     criteria_options,
     judge_option,
+    load_settings,
     parse_variables,
 )
 from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, is_coloured, say, verdict, wrap_width
 from pytest_reflex.errors import ExitCode, TooLargeError, UsageError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.results import Evaluation
 
 if TYPE_CHECKING:
@@ -81,15 +81,15 @@ def evaluate(
     """
     from pytest_reflex.host import employ_judge, open_host
 
-    settings = configured({"judge": judge, "judge_cache": False if no_cache else None})
+    settings = load_settings({"judge": judge, "judge_cache": False if no_cache else None})
     if not artifacts:
         raise UsageError(
             "no artifact was named", hint="pytest-reflex evaluate FILE --criteria NAME"
         )
-    chosen = chosen_criteria(criteria, template, settings)
+    chosen = choose_criteria(criteria, template, settings)
     host = open_host(settings["plugins"], Path.cwd())
     employ_judge(host, settings)
-    judging = Judging(
+    judging = EvaluationJob(
         artifacts=_each_once(artifacts),
         criteria=chosen,
         registry=host.registry,
@@ -107,7 +107,7 @@ def evaluate(
     with _votes(host.registry, settings, clear=cache_clear):
         if watch:
             _follow(judging, render, as_json=as_json)
-        evaluations = _judged(judging)
+        evaluations = _evaluate(judging)
     status = status_of(evaluations)
     with verdict(status):
         give(render(evaluations))
@@ -117,12 +117,12 @@ def evaluate(
 def _votes(registry: Registry, settings: Settings, *, clear: bool) -> AbstractContextManager[None]:
     if registry.judge is None and not clear:
         return nullcontext()
-    from pytest_reflex.agents.vote_cache import keeping_votes
+    from pytest_reflex.agents.vote_cache import vote_cache
 
-    return keeping_votes(registry, settings, Path.cwd(), clear=clear)
+    return vote_cache(registry, settings, Path.cwd(), clear=clear)
 
 
-def _judged(judging: Judging) -> list[Evaluation]:
+def _evaluate(judging: EvaluationJob) -> list[Evaluation]:
     try:
         return judging.run()
     except TooLargeError as error:
@@ -131,7 +131,7 @@ def _judged(judging: Judging) -> list[Evaluation]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Judging:
+class EvaluationJob:
     """What is judged by what; `sources` are the files that the criteria were last read from."""
 
     artifacts: Sequence[Path]
@@ -177,7 +177,7 @@ class Judging:
         return [run_checks(target, self.registry) for target in targets]
 
 
-def _follow(judging: Judging, render: Renderer, *, as_json: bool) -> None:
+def _follow(judging: EvaluationJob, render: Renderer, *, as_json: bool) -> None:
     """Evaluate again at each save, until a signal ends it."""
     from pytest_reflex.cli.on_save import OnSave
 
@@ -199,16 +199,16 @@ def _each_once(artifacts: Iterable[Path]) -> list[Path]:
     for path in artifacts:
         first = found.setdefault(os.path.realpath(path), path)
         if first is not path:
-            also = "" if path == first else f" (also as {visible(str(path))})"
-            say(f"{visible(str(first))} is named twice{also}; it is evaluated once")
+            also = "" if path == first else f" (also as {escape_control(str(path))})"
+            say(f"{escape_control(str(first))} is named twice{also}; it is evaluated once")
     return list(found.values())
 
 
 def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     from pytest_reflex.reports.evaluation import not_installed_lines
-    from pytest_reflex.reports.lines import broken, lines_of, plain
+    from pytest_reflex.reports.lines import lines_of, plain, wrap_lines
     from pytest_reflex.reports.terminal import evaluation_text
-    from pytest_reflex.verdict.gate import Judged, gate_over
+    from pytest_reflex.verdict.gate import JudgedTarget, gate_over
 
     colour = is_coloured(sys.stdout)
     alone = len(evaluations) == 1
@@ -218,11 +218,11 @@ def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     text = "\n\n".join(texts) + "\n"
     if not alone:
         for told in not_installed_lines(evaluations):
-            text += plain(broken(lines_of(f"\nNOTE        {told}"), wrap_width(), indent=12))
-        gate = gate_over([Judged(evaluation=one) for one in evaluations])
+            text += plain(wrap_lines(lines_of(f"\nNOTE        {told}"), wrap_width(), indent=12))
+        gate = gate_over([JudgedTarget(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
         line = lines_of(f"\nGATE        {gate.status.value.upper()}{reasons}")
-        text += plain(broken(line, wrap_width(), indent=12))
+        text += plain(wrap_lines(line, wrap_width(), indent=12))
     return text
 
 
@@ -247,12 +247,12 @@ def pre_commit(
     from pytest_reflex.host import open_host
     from pytest_reflex.reports.terminal import evaluation_text
 
-    settings = configured({})
-    chosen = chosen_criteria(criteria, template, settings)
+    settings = load_settings({})
+    chosen = choose_criteria(criteria, template, settings)
     if not files:
         return ExitCode.OK
     host = open_host(settings["plugins"], Path.cwd())
-    judging = Judging(
+    judging = EvaluationJob(
         artifacts=tuple(dict.fromkeys(files)),
         criteria=chosen,
         registry=host.registry,

@@ -78,19 +78,19 @@ def run(
 
     project = Path.cwd()
     check_text("task", task or "")
-    if not new and (waiting := opening.unfinished(project)):
+    if not new and (waiting := opening.find_unfinished(project)):
         if not _resumes(project, waiting[0]):
             hint = "flow resume, or --new"
             raise UsageError(f"the run {waiting[0]} is not finished", hint=hint)
-        return _drive(waiting[0], _resumed(waiting[0], agents, budgets, wall_time), events)
-    options = opening.Options(
-        task=task if task is not None else _asked_task(),
+        return _drive(waiting[0], _resume(waiting[0], agents, budgets, wall_time), events)
+    options = opening.FlowOptions(
+        task=task if task is not None else _ask_task(),
         agents=agents,
         git=not no_git,
         allow_dirty=allow_dirty or "",
         branch=branch,
     )
-    for name in opening.unfinished(project) if new else ():
+    for name in opening.find_unfinished(project) if new else ():
         opening.abandon(project, name)
     name, happening = opening.begin(
         options, project=project, budget=_one(budgets), wall_time=wall_time, say=_warn
@@ -112,14 +112,14 @@ def resume(
     from pytest_reflex.drivers.flow import opening
 
     if name is None:
-        waiting = opening.unfinished(Path.cwd())
+        waiting = opening.find_unfinished(Path.cwd())
         if not waiting:
             raise UsageError("there is no run to resume", hint="flow run TASK")
         name = waiting[0]
-    return _drive(name, _resumed(name, agents, budgets, wall_time), events)
+    return _drive(name, _resume(name, agents, budgets, wall_time), events)
 
 
-def _resumed(
+def _resume(
     name: str, agents: tuple[str, ...], budgets: tuple[str, ...], wall_time: float | None
 ) -> Events:
     from pytest_reflex.drivers.flow import opening
@@ -138,7 +138,7 @@ def _one(budgets: tuple[str, ...]) -> str | None:
     return ",".join(budgets) or None
 
 
-def _asked_task() -> str:
+def _ask_task() -> str:
     if not sys.stdin.isatty():
         raise UsageError("there is no task", hint="pytest-reflex flow run 'what is to be done'")
     return str(click.prompt("Task", err=True))

@@ -14,20 +14,20 @@ from pytest_reflex.cli.options import json_option, now_option, reason_option, wa
 from pytest_reflex.cli.runs import list_text, pause_and_name, show, watch_option
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.common.record import Record
+    from pytest_reflex.drivers.common.record import DriverRecord
     from pytest_reflex.drivers.common.record_file import RunFile
 
 
-def run_named(name: str | None) -> RunFile:
+def find_run(name: str | None) -> RunFile:
     """Return the run of a name, or the only one that is not finished; raises UsageError."""
-    from pytest_reflex.drivers.flow.opening import unfinished
+    from pytest_reflex.drivers.flow.opening import find_unfinished
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
 
     if name is None:
-        waiting = unfinished(Path.cwd())
+        waiting = find_unfinished(Path.cwd())
         if len(waiting) != 1:
             if not waiting:
                 raise UsageError("there is no run that has not ended", hint="flow run TASK")
@@ -35,7 +35,7 @@ def run_named(name: str | None) -> RunFile:
             raise UsageError(f"{len(waiting)} runs are not finished", hint=hint)
         name = waiting[0]
     files = FlowRunFile(Path.cwd(), name)
-    files.found()
+    files.load()
     return files
 
 
@@ -46,7 +46,7 @@ def run_named(name: str | None) -> RunFile:
 @wait_option
 def stop(name: str | None, reason: str | None, now: bool, patience: float) -> int:
     """Ask the process that drives RUN to stop before its next step."""
-    files = run_named(name)
+    files = find_run(name)
     ended = files.stop(reason or "", now=now, patience=patience)
     give(f"{files.run} has ended." if ended else f"{files.run} was asked to stop.")
     return ExitCode.LOCKED if patience and not ended else ExitCode.OK
@@ -60,7 +60,7 @@ def feedback(text: str, name: str | None, patience: float) -> int:
     """Hand TEXT to the agent that is asked next."""
     if not text.strip():
         raise UsageError("the feedback is empty")
-    files = run_named(name)
+    files = find_run(name)
     taken = files.give_feedback(text, patience=patience)
     give(f"Recorded; {files.run} has it." if taken else f"Recorded; {files.run} has it next.")
     return ExitCode.OK
@@ -79,7 +79,7 @@ def check(agents: tuple[str, ...]) -> int:
     for path, node in zip(prepared.root.paths(), prepared.root.walk(), strict=True):
         sensors = ", ".join(sensor.name for sensor in node.sensors) or "none"
         act = f"node {node.child.id}" if node.child else node.actuator
-        times = counted(node.max_iterations, "iteration")
+        times = pluralize(node.max_iterations, "iteration")
         give(f"{'  ' * path.count('/')}{node.id}: {times}, sensors {sensors}, acts by {act}")
     give("The flow can be run.")
     return ExitCode.OK
@@ -94,30 +94,30 @@ def status(name: str | None, as_json: bool, watch: str | None) -> int:
 
     Without RUN it is the only one that is not finished, or the last one where all are.
     """
-    from pytest_reflex.drivers.flow.opening import unfinished
+    from pytest_reflex.drivers.flow.opening import find_unfinished
     from pytest_reflex.drivers.flow.run_file import last_run
 
     pause, name = pause_and_name(watch, name)
-    if name is None and not unfinished(Path.cwd()):
+    if name is None and not find_unfinished(Path.cwd()):
         name = last_run(Path.cwd())
-    files = run_named(name)
+    files = find_run(name)
     return show(
-        lambda: (files.row(), files.found()),
+        lambda: (files.row(), files.load()),
         text=lambda seen: _text(files, *seen),
-        document=lambda seen: seen[1].shown_json(seen[0].driven),
+        document=lambda seen: seen[1].status_json(seen[0].driven),
         goes_on=lambda seen: seen[0].driven,
         pause=pause,
         as_json=as_json,
     )
 
 
-def _text(files: RunFile, row: Any, record: Record) -> str:
+def _text(files: RunFile, row: Any, record: DriverRecord) -> str:
     from pytest_reflex.drivers.flow.run_file import boundaries, shape
     from pytest_reflex.reports.runs import commit_lines, status_text, tree_lines
 
     head = status_text(
         "Run",
-        {**row.to_json(), "status": record.shown_status(row.driven)},
+        {**row.to_json(), "status": record.display_status(row.driven)},
         first=[
             ("Task", record.data["task"]),
             ("Branch", record.data.get("branch", "")),
@@ -156,14 +156,19 @@ def list_(as_json: bool) -> int:
 @click.argument("name", metavar="RUN", required=False)
 def show_(name: str | None) -> int:
     """Draw RUN as a tree of its iterations, from its commits (or from its log without git)."""
-    from pytest_reflex.drivers.flow.run_file import boundaries, branch_here, drawn, last_run
+    from pytest_reflex.drivers.flow.run_file import (
+        boundaries,
+        branch_here,
+        last_run,
+        order_boundaries,
+    )
     from pytest_reflex.reports.runs import final_lines, run_lines
 
-    files = run_named(name or last_run(Path.cwd()))
-    record = files.found()
+    files = find_run(name or last_run(Path.cwd()))
+    record = files.load()
     made = boundaries(Path.cwd(), record)
     last = final_lines(record, len(made), branch_here(Path.cwd()))
-    give("\n".join([*run_lines(drawn(made, record)), *last]))
+    give("\n".join([*run_lines(order_boundaries(made, record)), *last]))
     return ExitCode.OK
 
 
@@ -195,23 +200,23 @@ def setup(
         COMMAND,
         DEFAULT,
         FLOW_FILE,
-        Choices,
+        TemplateValues,
         files_of,
         has_inner,
         templates,
         write,
     )
 
-    name = _asked(source, "Flow to start from", DEFAULT, click.Choice(list(templates())))
-    files_of(name, Choices())  # an unknown name is refused before more is asked
+    name = _ask(source, "Flow to start from", DEFAULT, click.Choice(list(templates())))
+    files_of(name, TemplateValues())  # an unknown name is refused before more is asked
     given: dict[str, Any] = {
-        "command": _asked(command, "Command that measures", COMMAND, str),
-        "max_iterations": _asked(max_iterations, "Iterations at most", 3, _COUNT),
+        "command": _ask(command, "Command that measures", COMMAND, str),
+        "max_iterations": _ask(max_iterations, "Iterations at most", 3, _COUNT),
     }
     if has_inner(name):
-        given["inner_iterations"] = _asked(inner_iterations, "Those of the inner loop", 5, _COUNT)
+        given["inner_iterations"] = _ask(inner_iterations, "Those of the inner loop", 5, _COUNT)
     project = Path.cwd()
-    for path, is_new in write(project, files_of(name, Choices(**given))):
+    for path, is_new in write(project, files_of(name, TemplateValues(**given))):
         give(f"{'wrote' if is_new else 'kept '} {path}")
     read_flow(project / FLOW_FILE, project)
     if not _has_agent(project):
@@ -220,7 +225,7 @@ def setup(
     return ExitCode.OK
 
 
-def _asked(given: Any, question: str, default: Any, kind: Any) -> Any:
+def _ask(given: Any, question: str, default: Any, kind: Any) -> Any:
     """Return what an option says; else ask a terminal; else the default."""
     if given is not None:
         return given

@@ -16,8 +16,8 @@ from pytest_reflex.errors import ReflexError
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record_file import RunFile
     from pytest_reflex.drivers.common.running import Events
-    from pytest_reflex.drivers.goal.opening import People
-    from pytest_reflex.drivers.goal.standing import Answer, Goal
+    from pytest_reflex.drivers.goal.opening import GoalListeners
+    from pytest_reflex.drivers.goal.standing import GateAnswer, Goal
 
 
 @click.command("continue", short_help="Go on with a goal that is paused or was interrupted.")
@@ -104,16 +104,16 @@ def start(
     from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.goal import continuing, opening
     from pytest_reflex.drivers.goal.model import Reversibility, Shape, Workflow
-    from pytest_reflex.drivers.goal.plan import Choices
+    from pytest_reflex.drivers.goal.plan import PlanOptions
 
     project = Path.cwd()
     check_text("spec", spec)
     continuing.refuse_unfinished(project)
-    limits = opening.Limits(
+    limits = opening.GoalLimits(
         budget=opening.BUDGET if budget is None else budget,
         max_iterations=opening.ITERATIONS if max_iterations is None else max_iterations,
-    ).checked()
-    choices = Choices(
+    ).validate()
+    choices = PlanOptions(
         shape=None if shape == "auto" else Shape(shape),
         workflow=Workflow(workflow) if workflow else None,
         reversibility=Reversibility(reversibility) if reversibility else None,
@@ -127,7 +127,7 @@ def start(
         read_spec(spec), choices, project=project, agent=agent, settings=settings
     )
     people = _people()
-    goal = _announced(goal, limits.budget, people)
+    goal = _announce(goal, limits.budget, people)
     run_file, happening = opening.begin(
         goal,
         project=project,
@@ -141,19 +141,19 @@ def start(
     return drive(run_file, happening, events)
 
 
-def _announced(goal: Goal, budget: float, people: People) -> Goal:
+def _announce(goal: Goal, budget: float, people: GoalListeners) -> Goal:
     """Say what begins; return the goal with what a person answers to the disclosure."""
     from dataclasses import replace
 
     from pytest_reflex.drivers.goal import show
     from pytest_reflex.drivers.goal.plan import score_spec
     from pytest_reflex.drivers.goal.show import checklist
-    from pytest_reflex.drivers.goal.standing import Answer
+    from pytest_reflex.drivers.goal.standing import GateAnswer
 
     for line in checklist(goal):
         people.tell(line)
     people.tell(
-        show.starting(
+        show.start_text(
             score_spec(goal.state.spec),
             goal.shape,
             goal.workflow,
@@ -165,32 +165,32 @@ def _announced(goal: Goal, budget: float, people: People) -> Goal:
         people.tell(show.DISCLOSURE)
         return goal
     answer = people.ask(show.DISCLOSURE)
-    confirmed = goal.is_confirmed or answer is Answer.ALL
-    return replace(goal, deletes=answer in (Answer.YES, Answer.ALL), is_confirmed=confirmed)
+    confirmed = goal.is_confirmed or answer is GateAnswer.ALL
+    return replace(goal, deletes=answer in (GateAnswer.YES, GateAnswer.ALL), is_confirmed=confirmed)
 
 
-def _people() -> People:
-    from pytest_reflex.drivers.goal.opening import People
+def _people() -> GoalListeners:
+    from pytest_reflex.drivers.goal.opening import GoalListeners
 
-    ask = _asked if sys.stdin.isatty() else None
-    return People(ask=ask, tell=say, say=lambda text: say(f"warning: {text}"))
+    ask = _ask_gate if sys.stdin.isatty() else None
+    return GoalListeners(ask=ask, tell=say, say=lambda text: say(f"warning: {text}"))
 
 
-def _asked(question: str) -> Answer:
+def _ask_gate(question: str) -> GateAnswer:
     """Return what a person answers to a gate; without a word it is a yes."""
     from pytest_reflex.drivers.goal.show import answers_all
-    from pytest_reflex.drivers.goal.standing import Answer
+    from pytest_reflex.drivers.goal.standing import GateAnswer
 
     say(question)
     try:
         line = sys.stdin.readline()
     except UnicodeDecodeError:
-        return Answer.NO  # what is not text is not a yes
+        return GateAnswer.NO  # what is not text is not a yes
     if not line:
-        return Answer.NONE
+        return GateAnswer.NONE
     if answers_all(line.strip()):
-        return Answer.ALL
-    return Answer.YES if line.strip().lower() in ("", "y", "yes") else Answer.NO
+        return GateAnswer.ALL
+    return GateAnswer.YES if line.strip().lower() in ("", "y", "yes") else GateAnswer.NO
 
 
 def drive(run_file: RunFile, happening: Events, place: str | None) -> int:

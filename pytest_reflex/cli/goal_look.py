@@ -13,7 +13,7 @@ import click
 from pytest_reflex.cli.options import json_option
 from pytest_reflex.cli.streams import give, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError, is_file, read_or_raise
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.model import GoalState
@@ -28,7 +28,7 @@ def status(as_json: bool) -> int:
     from pytest_reflex.drivers.goal.show import criterion_line, status_lines
 
     project = Path.cwd()
-    goal, record, state = continuing.standing(project)
+    goal, record, state = continuing.load_goal(project)
     run_file = opening.last_run(project)
     driven = record is not None and run_file is not None and run_file.is_driven()
     if as_json:
@@ -61,11 +61,11 @@ def check(as_json: bool) -> int:
     from pytest_reflex.drivers.goal import continuing
     from pytest_reflex.drivers.goal.show import criterion_line
     from pytest_reflex.drivers.goal.statefile import to_json
-    from pytest_reflex.drivers.goal.verify import Approvals, Verifier, refused_of
+    from pytest_reflex.drivers.goal.verify import Approvals, Verifier, format_unapproved
     from pytest_reflex.host import open_host
 
     project = Path.cwd()
-    _, _, state = continuing.standing(project)
+    _, _, state = continuing.load_goal(project)
     settings = settings_of(project)
     verifier = Verifier(
         approvals=Approvals.load(project),
@@ -75,7 +75,7 @@ def check(as_json: bool) -> int:
     state = replace(state, criteria=verifier.verify(state.criteria))
     broken = verifier.true_ones(state.must_not)
     looked_at = [one for one in state.criteria if one.plan.runs]
-    refused = [one for one in looked_at if refused_of([one.plan], verifier)]
+    refused = [one for one in looked_at if format_unapproved([one.plan], verifier)]
     code = _code(state, bool(broken or refused))
     if len(refused) == len(looked_at):
         code = ExitCode.NOTHING_MEASURED
@@ -209,7 +209,7 @@ def _lines(rubric: Rubric) -> list[str]:
     from pytest_reflex.drivers.goal.show import shape_text
 
     rows = [
-        f"{one.dimension.value.capitalize():<12} {one.points}/{MOST}  {visible(one.reason)}"
+        f"{one.dimension.value.capitalize():<12} {one.points}/{MOST}  {escape_control(one.reason)}"
         for one in rubric.scores
     ]
     shape = f"Shape: {shape_text(rubric.shape, rubric)}"

@@ -16,7 +16,7 @@ from pytest_reflex.cli.hook_stop import answer_to, hook_options, stop_options, t
 from pytest_reflex.cli.options import confirm, json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.plain import counted, one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line, pluralize
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.hook import HookOptions
@@ -33,7 +33,7 @@ def status(as_json: bool) -> int:
 
     Exit status: 0.
     """
-    found = {"installed": list(_installed()), "goal": _goal()}
+    found = {"installed": list(_find_installed()), "goal": _goal()}
     if as_json:
         give_json(found)
     else:
@@ -41,7 +41,7 @@ def status(as_json: bool) -> int:
     return 0
 
 
-def _installed() -> Iterator[dict[str, Any]]:
+def _find_installed() -> Iterator[dict[str, Any]]:
     from pytest_reflex.drivers.goal import hook_settings as settings
 
     for (name, client), user in product(settings.CLIENTS.items(), (False, True)):
@@ -59,7 +59,7 @@ def _installed() -> Iterator[dict[str, Any]]:
 
 
 def _goal() -> dict[str, Any] | None:
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.drivers.goal import statefile
     from pytest_reflex.drivers.goal.hook import read_state
     from pytest_reflex.drivers.goal.hook_decision import owner_of, read_counts
@@ -74,12 +74,12 @@ def _goal() -> dict[str, Any] | None:
     if seen is None:
         return None
     state = seen[1]
-    approvals, registry = Approvals.load(project), built_in()
+    approvals, registry = Approvals.load(project), built_in_registry()
     criteria = []
     for one in state.criteria:
         row: dict[str, Any] = {"text": one.text, "claimed": one.met, "verified_by": ""}
         try:
-            refused = approvals.missing([one.plan], registry) if one.plan.runs else ()
+            refused = approvals.find_missing([one.plan], registry) if one.plan.runs else ()
             row["verified_by"] = one.plan.criteria or one.plan.command
             row["not_approved"] = [runnable.text for runnable in refused]
         except ReflexError as error:
@@ -101,30 +101,30 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if not found["installed"]:
         yield "Installed: nowhere (pytest-reflex hook install)"
     for one in found["installed"]:
-        yield f"Installed: {visible(one['path'])}"
-        yield f"  {visible(one.get('error') or one['command'])}"
+        yield f"Installed: {escape_control(one['path'])}"
+        yield f"  {escape_control(one.get('error') or one['command'])}"
     goal = found["goal"]
     if goal is None:
         yield "Goal: none in this folder; every session may stop"
         return
-    yield f"Goal: {visible(goal['path'])}"
+    yield f"Goal: {escape_control(goal['path'])}"
     if "error" in goal:
-        yield f"  cannot be read, so every session may stop: {visible(goal['error'])}"
+        yield f"  cannot be read, so every session may stop: {escape_control(goal['error'])}"
         return
-    session = visible(one_line(goal["session"])) or "the first one that stops here"
+    session = escape_control(one_line(goal["session"])) or "the first one that stops here"
     yield f"  {goal['status']}, exit_signal {json.dumps(goal['exit_signal'])}"
     yield f"  session: {session}, held {goal['held']} times"
     for row in goal["criteria"]:
         claimed = "claimed" if row["claimed"] else "not claimed"
-        yield f"  - {one_line(row['text'])}: {claimed}, {_verified(row)}"
+        yield f"  - {one_line(row['text'])}: {claimed}, {_verification_text(row)}"
     for row in goal["must_not"]:
         how = "checked at each stop" if row["checked"] else "not checked: it has no command"
         yield f"  - must not: {one_line(row['text'])}: {how}"
 
 
-def _verified(row: dict[str, Any]) -> str:
+def _verification_text(row: dict[str, Any]) -> str:
     if "error" in row:
-        return f"cannot be verified: {visible(row['error'])}"
+        return f"cannot be verified: {escape_control(row['error'])}"
     if row["not_approved"]:
         return f"not approved, so not run: {one_line('; '.join(row['not_approved']), 300)}"
     if row["verified_by"]:
@@ -237,31 +237,31 @@ def install(
         return 0
     approvals, missing = _to_approve(options)
     for one in missing:
-        say(f"The hook will run: {visible(one.text)}")
+        say(f"The hook will run: {escape_control(one.text)}")
     if missing and not yes:
         confirm("Approve these commands?", "commands were not approved")
     approvals.record(missing)
     _write(path, options, client.then)
     if missing:
-        give(f"Approved: {counted(len(missing), 'command')}")
+        give(f"Approved: {pluralize(len(missing), 'command')}")
     return 0
 
 
 def _to_approve(options: HookOptions) -> tuple[Approvals, tuple[Runnable, ...]]:
     """Return what was approved for this project, and what its goal and the criteria run beyond."""
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.drivers.goal.hook import read_state
-    from pytest_reflex.drivers.goal.model import Plan
+    from pytest_reflex.drivers.goal.model import VerificationPlan
     from pytest_reflex.drivers.goal.verify import Approvals
 
     project = Path.cwd()
-    plans: tuple[Plan, ...] = ()
+    plans: tuple[VerificationPlan, ...] = ()
     if options.criteria:
-        plans = (Plan(criteria=options.criteria, artifact=options.artifact),)
+        plans = (VerificationPlan(criteria=options.criteria, artifact=options.artifact),)
     elif seen := read_state(project):
         plans = seen[1].started
     approvals = Approvals.load(project)
-    return approvals, approvals.missing(plans, built_in())
+    return approvals, approvals.find_missing(plans, built_in_registry())
 
 
 def _write(path: Path, options: HookOptions, then: str) -> None:
@@ -276,11 +276,11 @@ def _write(path: Path, options: HookOptions, then: str) -> None:
     before = settings.read_settings(path)
     after = settings.with_entry(before, path, command, round(options.timeout))
     if before == after:
-        give(f"Already installed: {visible(str(path))}")
+        give(f"Already installed: {escape_control(str(path))}")
         return
     settings.write_settings(path, after, before)
     settings.Undo(path).remember(before, after)
-    give(f"Installed: {visible(str(path))}\n  {visible(command)}")
+    give(f"Installed: {escape_control(str(path))}\n  {escape_control(command)}")
     if then:
         give(then)
 
@@ -290,9 +290,9 @@ def _undo(path: Path) -> None:
 
     before = settings.read_settings(path)
     if before is None or settings.without_entries(before, path) == before:
-        give(f"Not installed: {visible(str(path))}")
+        give(f"Not installed: {escape_control(str(path))}")
         return
     known, original = settings.Undo(path).original(before)
     text = original if known else settings.without_entries(before, path)
     settings.write_settings(path, text, before)
-    give(f"Removed: {visible(str(path))}")
+    give(f"Removed: {escape_control(str(path))}")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.streams import document_alone, give_json, say
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.goal.hook import HookOptions
-    from pytest_reflex.drivers.goal.hook_decision import Decision
+    from pytest_reflex.drivers.goal.hook_decision import HookDecision
 
 _LONGEST = 10_000_000
 SHORTEST_TIMEOUT, LONGEST_TIMEOUT = 40, 3600
@@ -94,19 +94,19 @@ def stop(criteria: str, artifact: str, timeout: int, max_blocks: int, form: str)
             tell(decision)
         except (Exception, SystemExit) as error:
             # What a client makes of another exit status than 0 is its own affair.
-            say(visible(f"pytest-reflex: stop allowed: {_in_words(error)}"))
+            say(escape_control(f"pytest-reflex: stop allowed: {_describe_error(error)}"))
         give_json(document)
     return 0
 
 
-def answer_to(data: bytes, options: HookOptions) -> Decision:
+def answer_to(data: bytes, options: HookOptions) -> HookDecision:
     """Return the answer to a client that sends a payload."""
     from pytest_reflex.drivers.goal.hook import answer
 
     return answer(data, options, os.environ)
 
 
-def tell(decision: Decision) -> None:
+def tell(decision: HookDecision) -> None:
     """Say why on standard error, where it concerns this session."""
     from pytest_reflex.drivers.goal.hook_decision import SILENT
 
@@ -117,7 +117,7 @@ def tell(decision: Decision) -> None:
     say(f"pytest-reflex: {done}: {decision.why.value}{detail}")
 
 
-def _in_words(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     from pytest_reflex.errors import ReflexError
 
     if isinstance(error, ReflexError):

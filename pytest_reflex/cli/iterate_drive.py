@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.iterate_options import (
-    driving_options,
+    drive_options,
     options_of,
     procedure_argument,
     settings_of,
 )
-from pytest_reflex.cli.options import configured, events_option
+from pytest_reflex.cli.options import events_option, load_settings
 from pytest_reflex.cli.parsing import OwnOptions
 from pytest_reflex.cli.streams import say
-from pytest_reflex.drivers.common.console import Progress, View, styled
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.console import DriverView, Progress, style_lines
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
 from pytest_reflex.drivers.iterate.messages import RESUME, place_text, statistics_of
 from pytest_reflex.errors import StateError
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.reports.lines import Line, plain
-from pytest_reflex.reports.run_lines import Running, bar
+from pytest_reflex.reports.run_lines import RunningStep, bar
 from pytest_reflex.settings import Settings
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent, Listener
     from pytest_reflex.drivers.iterate.model import State
-    from pytest_reflex.drivers.iterate.opening import Options
+    from pytest_reflex.drivers.iterate.opening import IterateOptions
     from pytest_reflex.drivers.iterate.sitting import Begin
-    from pytest_reflex.drivers.iterate.work import Work
+    from pytest_reflex.drivers.iterate.work import RunConfig
 
 
 _MARKS = 6
 
 
-class IterateView(View):
+class IterateView(DriverView):
     """The view of a run: the log reports which gates of an iteration are done, events the rest."""
 
     beat = 60.0
@@ -67,9 +67,9 @@ class IterateView(View):
 
     def hear(self, event: DriverEvent) -> None:
         fields = event.fields
-        if event.kind is Kind.ACTED:
+        if event.kind is DriverEventKind.ACTED:
             self._acted = fields
-        elif event.kind is Kind.ITERATION:
+        elif event.kind is DriverEventKind.ITERATION:
             self._number, self._failures = event.iteration, fields["failures"]
             good = self._acted["changed"] is not False and fields["outcome"] == "success"
             self._seconds.append(float(str(self._acted["seconds"])))
@@ -95,15 +95,18 @@ class IterateView(View):
         last = list(zip(self._seconds, self._tones, strict=True))[-_MARKS:]
         longest = max(seconds for seconds, _ in last) or 1.0
         line: Line = [("… ", "faint")] if len(self._seconds) > _MARKS else []
-        line += [(f"{bar(seconds / longest)} {lasted(seconds)} ", tone) for seconds, tone in last]
+        line += [
+            (f"{bar(seconds / longest)} {format_duration(seconds)} ", tone)
+            for seconds, tone in last
+        ]
         mean = statistics_of(self._seconds).mean
         left = self._total - self._number
-        to_go = f", about {lasted(mean * left)} to go" if self._total and left > 0 else ""
-        return [*line, (f"mean {lasted(mean)}{to_go}", "faint")]
+        to_go = f", about {format_duration(mean * left)} to go" if self._total and left > 0 else ""
+        return [*line, (f"mean {format_duration(mean)}{to_go}", "faint")]
 
-    def goes_on(self, running: Sequence[Running]) -> str:
+    def goes_on(self, running: Sequence[RunningStep]) -> str:
         return ", ".join(
-            f"{one.name} has been running for {lasted(one.seconds)}" for one in running
+            f"{one.name} has been running for {format_duration(one.seconds)}" for one in running
         )
 
 
@@ -111,7 +114,7 @@ class IterateView(View):
 @procedure_argument()
 @click.option("--fresh", is_flag=True, help="Start over where a run was interrupted.")
 @events_option
-@driving_options()
+@drive_options()
 def run(procedure: str, fresh: bool, **given: Any) -> int:
     """Run PROCEDURE: each iteration gives its prompt to a fresh process of the AI tool.
 
@@ -120,7 +123,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     limit of the tool, 11 driven by another process, 14 a person is needed, 129, 130, 131 and 143
     interrupted (see `resume`).
     """
-    from pytest_reflex.cli.display import opened
+    from pytest_reflex.cli.display import open_event_log
     from pytest_reflex.drivers.iterate.procedures import check_name
     from pytest_reflex.drivers.iterate.sitting import begin_new
 
@@ -131,7 +134,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
         return _show(procedure, options, settings)
     if not fresh and _goes_on(procedure, _root(settings)):
         return _go_on(procedure, given, reset_failures=False)
-    with opened(given["events"]) as log:
+    with open_event_log(given["events"]) as log:
         work = _work(procedure, options, settings)
         return _drive(work, begin_new(work, options, fresh=fresh), settings, given, log)
 
@@ -140,7 +143,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 @procedure_argument(wanted="resumable")
 @click.option("--reset-failures", is_flag=True, help="Count failures from 0 again.")
 @events_option
-@driving_options(adds=True)
+@drive_options(adds=True)
 def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
     """Continue the run of PROCEDURE; the iteration that was interrupted is run again.
 
@@ -150,23 +153,23 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
-    from pytest_reflex.cli.display import opened
+    from pytest_reflex.cli.display import open_event_log
     from pytest_reflex.drivers.iterate import opening
     from pytest_reflex.drivers.iterate.procedures import check_name
     from pytest_reflex.drivers.iterate.sitting import begin_again
     from pytest_reflex.drivers.iterate.state import read_state
 
-    check_name(procedure, configured())
-    found = read_state(_root(configured()), procedure)
+    check_name(procedure, load_settings())
+    found = read_state(_root(load_settings()), procedure)
     if found is None:
         raise opening.nothing_to_resume(procedure)
-    before = opening.Options.from_json(found.options)
-    now = {**configured()["iterate.budget"], **before.budget}
+    before = opening.IterateOptions.from_json(found.options)
+    now = {**load_settings()["iterate.budget"], **before.budget}
     options = options_of(given, now).over(before)
     settings = settings_of(given, options, found)
     if given["dry_run"]:
         return _show(procedure, options, settings, found)
-    with opened(given["events"]) as log:
+    with open_event_log(given["events"]) as log:
         work = _work(procedure, options, settings)
         begin = begin_again(work, options, reset_failures=reset_failures)
         return _drive(work, begin, settings, given, log)
@@ -176,7 +179,7 @@ def _root(settings: Settings) -> Path:
     return Path.cwd() / str(settings["iterate.root"])
 
 
-def _work(procedure: str, options: Options, settings: Settings) -> Work:
+def _work(procedure: str, options: IterateOptions, settings: Settings) -> RunConfig:
     from pytest_reflex.drivers.iterate.setup import prepare
     from pytest_reflex.host import open_host
 
@@ -184,7 +187,9 @@ def _work(procedure: str, options: Options, settings: Settings) -> Work:
     return prepare(procedure, options, settings=settings, host=host, project=Path.cwd())
 
 
-def _show(procedure: str, options: Options, settings: Settings, found: State | None = None) -> int:
+def _show(
+    procedure: str, options: IterateOptions, settings: Settings, found: State | None = None
+) -> int:
     """Show what an iteration would be given; nothing is written, nothing is run."""
     from pytest_reflex.cli.dry_run import show_iteration
 
@@ -193,7 +198,7 @@ def _show(procedure: str, options: Options, settings: Settings, found: State | N
 
 def _goes_on(procedure: str, root: Path) -> bool:
     """Return whether an interrupted run is to go on: asked on a terminal, elsewhere refused."""
-    from pytest_reflex.drivers.iterate.opening import is_unfinished, unfinished
+    from pytest_reflex.drivers.iterate.opening import is_unfinished, unfinished_error
     from pytest_reflex.drivers.iterate.state import is_driven, read_state
 
     try:
@@ -202,7 +207,7 @@ def _goes_on(procedure: str, root: Path) -> bool:
         return False
     if found is None or not is_unfinished(found) or is_driven(root, procedure):
         return False
-    refusal = unfinished(found)
+    refusal = unfinished_error(found)
     if not sys.stdin.isatty():
         raise refusal
     say(f"{refusal.problems[0].message} (to start over: --fresh)")
@@ -211,24 +216,24 @@ def _goes_on(procedure: str, root: Path) -> bool:
 
 
 def _drive(
-    work: Work, begin: Begin, settings: Settings, given: dict[str, Any], log: Listener
+    work: RunConfig, begin: Begin, settings: Settings, given: dict[str, Any], log: Listener
 ) -> int:
     """Drive the iterations, report what happens on stderr, and return the exit status."""
     from pytest_reflex.cli.display import Display, warn
     from pytest_reflex.drivers.iterate import sitting
-    from pytest_reflex.drivers.iterate.logfile import Volume
+    from pytest_reflex.drivers.iterate.logfile import Verbosity
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
     display, view = Display(), IterateView(work.procedure.name)
     progress = Progress(view, leaving=lambda: bool(interruptions.received))
     as_json = settings["iterate.log_format"] == "json"
-    volume = Volume.VERBOSE if given["verbose"] else Volume.NORMAL
+    volume = Verbosity.VERBOSE if given["verbose"] else Verbosity.NORMAL
 
     def tell(event: DriverEvent) -> None:
         log(event)
         progress.hear(event)
 
-    with sitting.opened(
+    with sitting.open_loop(
         work,
         begin,
         root=_root(settings),
@@ -236,18 +241,18 @@ def _drive(
         warn=warn,
         listen=tell,
         as_json=as_json,
-        volume=Volume.QUIET if given["quiet"] else volume,
-        render=plain if as_json else styled,
+        volume=Verbosity.QUIET if given["quiet"] else volume,
+        render=plain if as_json else style_lines,
         gate_done=view.gate_done,
     ) as loop:
-        progress.say = loop.log.passing
+        progress.say = loop.log.report_unsaved
         try:
             live = not (given["quiet"] or as_json)
-            with display.showing(progress, live=live), closing(loop.events()) as happening:
+            with display.show(progress, live=live), closing(loop.events()) as happening:
                 for event in happening:
                     tell(event)
             return loop.exit_code
         except KeyboardInterrupt:
             interruptions.deaf = True
-            loop.interrupted()
+            loop.report_interrupt()
             return interruptions.status()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.iterate_options import iterate_root, known, procedure_argument
-from pytest_reflex.cli.options import configured, hidden_in, json_option
+from pytest_reflex.cli.iterate_options import check_procedure, iterate_root, procedure_argument
+from pytest_reflex.cli.options import json_option, load_settings, secrets_of
 from pytest_reflex.cli.runs import list_text, pause_and_name, show, watch_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.iterate.history import (
@@ -21,12 +21,12 @@ from pytest_reflex.drivers.iterate.history import (
     runs_of,
 )
 from pytest_reflex.errors import ExitCode, StateError, UsageError, did_you_mean
-from pytest_reflex.model.plain import counted, one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line, pluralize
 from pytest_reflex.reports.lines import tab_lines, text_table
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.iterate.status import Standing
+    from pytest_reflex.drivers.iterate.status import ProcedureStatus
 
 
 _RUNS = ("procedure", "run", "iterations", "outcome", "time", "cost", "tokens")
@@ -51,7 +51,7 @@ def runs_lines(runs: Sequence[RunRecord]) -> str:
 def run_text(run: RunRecord) -> str:
     """Return a run on a terminal: how it ended, and a table of its iterations."""
     spent = ", ".join(filter(None, (_cost(run.usd), _tokens(run.tokens, " tokens"))))
-    done = f"{counted(len(run.iterations), 'iteration')} in {lasted(run.seconds)}"
+    done = f"{pluralize(len(run.iterations), 'iteration')} in {format_duration(run.seconds)}"
     head = f"{run.procedure}, run {run.run}: {one_line(run.shown_outcome)}, {done}"
     rows = [_iteration(one, _ROOM) for one in run.iterations]
     lines = [f"{head}, {spent}" if spent else head]
@@ -68,10 +68,12 @@ def problem_texts(runs: Sequence[RunRecord]) -> list[str]:
     told = {}
     for run in runs:
         if run.problem:
-            told[run.log] = visible(run.problem)
+            told[run.log] = escape_control(run.problem)
         elif run.unreadable:
-            lines = counted(run.unreadable, "line")
-            told[run.log] = f"{visible(str(run.log))}: {lines} left out, which no run has written"
+            lines = pluralize(run.unreadable, "line")
+            told[run.log] = (
+                f"{escape_control(str(run.log))}: {lines} left out, which no run has written"
+            )
     return list(told.values())
 
 
@@ -81,7 +83,7 @@ def _run(run: RunRecord) -> tuple[str, ...]:
         one_line(run.run),
         "" if run.problem else str(len(run.iterations)),
         one_line(run.shown_outcome),
-        "" if run.problem else lasted(run.seconds),
+        "" if run.problem else format_duration(run.seconds),
         _cost(run.usd),
         _tokens(run.tokens),
     )
@@ -93,7 +95,7 @@ def _iteration(one: IterationRecord, room: int) -> tuple[str, ...]:
     return (
         str(one.number),
         one_line(one.outcome),
-        "" if one.seconds is None else lasted(one.seconds),
+        "" if one.seconds is None else format_duration(one.seconds),
         _CHANGED[one.changed],
         _cost(one.usd),
         _tokens(one.tokens),
@@ -137,7 +139,7 @@ def list_(as_json: bool) -> int:
     from pytest_reflex.drivers.iterate.survey import all_procedures
     from pytest_reflex.reports.proposal import plain_lines, table
 
-    found = all_procedures(configured(), Path.cwd())
+    found = all_procedures(load_settings(), Path.cwd())
     if as_json:
         give_json({"procedures": found})
     else:
@@ -157,13 +159,13 @@ def info(procedure: str, as_json: bool) -> int:
 
     from pytest_reflex.drivers.iterate.survey import one_procedure
     from pytest_reflex.host import open_host
-    from pytest_reflex.process.environment import hide
+    from pytest_reflex.process.environment import redact
     from pytest_reflex.reports.proposal import procedure_text
 
-    settings = configured()
+    settings = load_settings()
     host = open_host(settings["plugins"], Path.cwd())
     found = one_procedure(procedure, settings, host, Path.cwd())
-    shown = json.loads(hide(json.dumps(found), hidden_in(settings)))
+    shown = json.loads(redact(json.dumps(found), secrets_of(settings)))
     if as_json:
         give_json(shown)
     else:
@@ -189,7 +191,7 @@ def history(procedure: str | None, stamp: str | None, as_json: bool) -> int:
     root = iterate_root()
     runs = _runs(root, procedure)
     if stamp is not None:
-        runs = [_chosen(runs, stamp, root)]
+        runs = [_choose_run(runs, stamp, root)]
     shown = sys.stdout.isatty()
     if as_json and stamp is not None:
         each = [one.to_json() for one in runs[0].iterations]
@@ -202,7 +204,7 @@ def history(procedure: str | None, stamp: str | None, as_json: bool) -> int:
         give((runs_table if shown else runs_lines)(runs))
     elif stamp is None:
         of = f" of {procedure}" if procedure else ""
-        say(f"There is no log of a run{of} in {visible(str(root))}.")
+        say(f"There is no log of a run{of} in {escape_control(str(root))}.")
     for line in problem_texts(runs):
         say(f"pytest-reflex: warning: {line}")
     return ExitCode.OK
@@ -212,12 +214,12 @@ def _runs(root: Path, procedure: str | None) -> list[RunRecord]:
     """Return the runs of a procedure, or of all, the oldest first."""
 
     logged = procedures_with_logs(root)
-    names = [known(procedure, root, logged)] if procedure else logged
-    runs = [run for name in names for run in _marked(root, name, runs_of(root, name))]
+    names = [check_procedure(procedure, root, logged)] if procedure else logged
+    runs = [run for name in names for run in _mark_driven(root, name, runs_of(root, name))]
     return runs if procedure else sorted(runs, key=lambda run: run.run)
 
 
-def _marked(root: Path, procedure: str, runs: list[RunRecord]) -> list[RunRecord]:
+def _mark_driven(root: Path, procedure: str, runs: list[RunRecord]) -> list[RunRecord]:
     """Return the runs with the one that a process drives now marked: the last without an end."""
     from pytest_reflex.drivers.iterate.state import is_driven
 
@@ -230,7 +232,7 @@ def _marked(root: Path, procedure: str, runs: list[RunRecord]) -> list[RunRecord
     return [*runs[:-1], replace(runs[-1], driven=driven)]
 
 
-def _chosen(runs: list[RunRecord], stamp: str, root: Path) -> RunRecord:
+def _choose_run(runs: list[RunRecord], stamp: str, root: Path) -> RunRecord:
     """Return the run that is meant; raises UsageError where it is none, or one of several."""
     if not runs:
         raise UsageError(f"there is no log of a run in {root}")
@@ -260,23 +262,23 @@ def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
     terminal, and lines with tabs between the fields in a pipe. With --watch every change is shown;
     with --json too, only the end is.
     """
-    from pytest_reflex.drivers.iterate.status import procedures_with_state, standing_text
+    from pytest_reflex.drivers.iterate.status import describe_status, procedures_with_state
 
     pause, procedure = pause_and_name(watch, procedure)
     root = iterate_root()
-    alone = known(procedure, root) if procedure is not None else None
+    alone = check_procedure(procedure, root) if procedure is not None else None
 
-    def look() -> list[Standing]:
+    def look() -> list[ProcedureStatus]:
         names = procedures_with_state(root) if alone is None else [alone]
-        return [_standing(root, name) for name in names]
+        return [_status_of(root, name) for name in names]
 
-    def document(found: list[Standing]) -> Any:
+    def document(found: list[ProcedureStatus]) -> Any:
         every = [one.to_json() for one in found]
         return {"root": str(root), "procedures": every} if alone is None else every[0]
 
-    def text(found: list[Standing]) -> str:
+    def text(found: list[ProcedureStatus]) -> str:
         alike = [one.row() for one in found]
-        return list_text(alike) if alone is None else standing_text(found[0])
+        return list_text(alike) if alone is None else describe_status(found[0])
 
     return show(
         look,
@@ -285,15 +287,15 @@ def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
         goes_on=lambda found: any(one.driven for one in found),
         pause=pause,
         as_json=as_json,
-        nothing=lambda: f"No procedure has a run under way in {visible(str(root))}.",
+        nothing=lambda: f"No procedure has a run under way in {escape_control(str(root))}.",
     )
 
 
-def _standing(root: Path, name: str) -> Standing:
+def _status_of(root: Path, name: str) -> ProcedureStatus:
     """Return where a procedure stands; one that is no longer configured cannot go on."""
     from pytest_reflex.drivers.iterate.procedures import procedure_names
-    from pytest_reflex.drivers.iterate.status import standing_of
+    from pytest_reflex.drivers.iterate.status import status_of
 
-    settings = configured()
-    found = standing_of(root, name, budget=settings["iterate.budget"])
+    settings = load_settings()
+    found = status_of(root, name, budget=settings["iterate.budget"])
     return replace(found, configured=name in procedure_names(settings))

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.iterate_options import is_known, iterate_root, known, procedure_argument
+from pytest_reflex.cli.iterate_options import (
+    check_procedure,
+    is_known,
+    iterate_root,
+    procedure_argument,
+)
 from pytest_reflex.cli.options import (
     json_option,
     now_option,
@@ -20,10 +25,10 @@ from pytest_reflex.cli.options import (
 )
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.iterate.requesting import Handed, Stopped
+    from pytest_reflex.drivers.iterate.requesting import FeedbackResult, StopResult
 
 
 @click.command(short_help="Ask a run to stop.")
@@ -46,16 +51,16 @@ def stop(
 
     root = iterate_root()
     check_text("reason", reason or "")
-    name = known(procedure, root) if procedure else requesting.driven_procedure(root)
+    name = check_procedure(procedure, root) if procedure else requesting.driven_procedure(root)
     answer = requesting.stop(root, name, reason or "", now=now, patience=patience)
     if as_json:
-        give_json(_stopped_json(answer))
+        give_json(_stop_json(answer))
     else:
-        give(_stopped_text(answer) if answer.done else _asked_text(name, now))
+        give(_stop_text(answer) if answer.done else _request_text(name, now))
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
 
 
-def _stopped_json(answer: Stopped) -> dict[str, Any]:
+def _stop_json(answer: StopResult) -> dict[str, Any]:
     return {
         "procedure": answer.procedure,
         "ended": answer.done,
@@ -65,7 +70,7 @@ def _stopped_json(answer: Stopped) -> dict[str, Any]:
     }
 
 
-def _stopped_text(answer: Stopped) -> str:
+def _stop_text(answer: StopResult) -> str:
     from pytest_reflex.drivers.iterate.messages import RESUME
     from pytest_reflex.model.stop import StopReason
 
@@ -73,7 +78,9 @@ def _stopped_text(answer: Stopped) -> str:
     if answer.outcome == StopReason.USER_STOP:
         told = f"{name} has stopped"
         told += (
-            "" if answer.iterations is None else f" after {counted(answer.iterations, 'iteration')}"
+            ""
+            if answer.iterations is None
+            else f" after {pluralize(answer.iterations, 'iteration')}"
         )
     elif answer.outcome:
         told = f"{name} had ended by itself ({answer.outcome}); the request changed nothing"
@@ -82,7 +89,7 @@ def _stopped_text(answer: Stopped) -> str:
     return f"{told}. Resume with: {RESUME} {name}" if answer.resumable else f"{told}."
 
 
-def _asked_text(name: str, now: bool) -> str:
+def _request_text(name: str, now: bool) -> str:
     if now:
         return f"{name} was asked to stop now; it stops as soon as its tool has ended."
     return f"{name} was asked to stop; it does so before its next iteration. --now ends its tool."
@@ -108,16 +115,16 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
-    name = known(procedure, root) if procedure else requesting.procedure_to_tell(root)
+    name = check_procedure(procedure, root) if procedure else requesting.procedure_to_tell(root)
     answer = requesting.give_feedback(root, name, text, patience=patience)
     if as_json:
         give_json({"procedure": name, "taken": answer.taken, "driven": answer.driven})
     else:
-        give(_handed_text(answer))
+        give(_feedback_text(answer))
     return ExitCode.OK
 
 
-def _handed_text(answer: Handed) -> str:
+def _feedback_text(answer: FeedbackResult) -> str:
     from pytest_reflex.drivers.iterate.messages import RESUME
 
     name = answer.procedure
@@ -140,14 +147,14 @@ def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
 
     One that a process drives is refused (exit status 11); with --all it is named and left.
     """
-    from pytest_reflex.drivers.iterate.catalog import kept_procedures, remove, what_is_lost
+    from pytest_reflex.drivers.iterate.catalog import find_procedures, remove, what_is_lost
     from pytest_reflex.drivers.iterate.state import is_driven
 
     root = iterate_root()
     if bool(procedure) == every:
         raise UsageError("name one procedure, or --all", hint="see `pytest-reflex iterate status`")
-    kept = kept_procedures(root)
-    if procedure and known(procedure, root, kept) not in kept:
+    kept = find_procedures(root)
+    if procedure and check_procedure(procedure, root, kept) not in kept:
         raise UsageError(f"nothing is kept of {procedure} in {root}")
     found = [procedure] if procedure else kept
     unsure: dict[str, ReflexError] = {}

@@ -13,10 +13,10 @@ from click.shell_completion import CompletionItem
 from pytest_reflex.cli.options import (
     agent_option,
     budget_option,
-    completing,
-    configured,
+    completer_of,
     dry_run_option,
     judge_option,
+    load_settings,
     max_iterations_option,
 )
 from pytest_reflex.errors import UsageError, did_you_mean
@@ -24,12 +24,12 @@ from pytest_reflex.settings import Settings, budget_changes, from_text, positive
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.iterate.model import State
-    from pytest_reflex.drivers.iterate.opening import Options
+    from pytest_reflex.drivers.iterate.opening import IterateOptions
 
 
 def iterate_root() -> Path:
     """Return the folder of all that the iteration loop keeps, as it is configured here."""
-    root: str = configured()["iterate.root"]
+    root: str = load_settings()["iterate.root"]
     return Path.cwd() / root
 
 
@@ -39,22 +39,22 @@ def procedure_argument(*, required: bool = True, wanted: str = "any") -> Callabl
     They are any that is declared, those that are driven, those whose run is resumable, or those of
     which anything is kept.
     """
-    found = completing(lambda: _WANTED[wanted]())
+    found = completer_of(lambda: _WANTED[wanted]())
     return click.argument("procedure", required=required, shell_complete=found)
 
 
 def _any() -> Iterator[CompletionItem]:
     from pytest_reflex.drivers.iterate.procedures import procedure_names
 
-    return (CompletionItem(name) for name in procedure_names(configured()))
+    return (CompletionItem(name) for name in procedure_names(load_settings()))
 
 
 def _resumable() -> Iterator[CompletionItem]:
     from pytest_reflex.drivers.iterate.procedures import procedure_names
-    from pytest_reflex.drivers.iterate.status import procedures_with_state, standing_of
+    from pytest_reflex.drivers.iterate.status import procedures_with_state, status_of
 
-    root, known = iterate_root(), procedure_names(configured())
-    found = (standing_of(root, name) for name in procedures_with_state(root))
+    root, known = iterate_root(), procedure_names(load_settings())
+    found = (status_of(root, name) for name in procedures_with_state(root))
     for one in found:
         if one.next_step and one.procedure in known:
             yield CompletionItem(one.procedure, help=one.shown_status)
@@ -69,17 +69,17 @@ def _driven() -> Iterator[CompletionItem]:
     return (CompletionItem(name) for name in names)
 
 
-def _kept() -> Iterator[CompletionItem]:
-    from pytest_reflex.drivers.iterate.catalog import kept_procedures
+def _complete_procedures() -> Iterator[CompletionItem]:
+    from pytest_reflex.drivers.iterate.catalog import find_procedures
 
-    return (CompletionItem(name) for name in kept_procedures(iterate_root()))
+    return (CompletionItem(name) for name in find_procedures(iterate_root()))
 
 
 _WANTED: dict[str, Callable[[], Iterator[CompletionItem]]] = {
     "any": _any,
     "resumable": _resumable,
     "driven": _driven,
-    "kept": _kept,
+    "kept": _complete_procedures,
 }
 
 
@@ -88,7 +88,7 @@ def is_known(procedure: str, root: Path, more: Iterable[str] = ()) -> bool:
     return procedure in _names(root, more)
 
 
-def known(procedure: str, root: Path, more: Iterable[str] = ()) -> str:
+def check_procedure(procedure: str, root: Path, more: Iterable[str] = ()) -> str:
     """Return the name of a procedure that is known; raises UsageError."""
 
     names = _names(root, more)
@@ -102,14 +102,14 @@ def _names(root: Path, more: Iterable[str]) -> list[str]:
     from pytest_reflex.drivers.iterate.procedures import procedure_names
     from pytest_reflex.drivers.iterate.status import procedures_with_state
 
-    declared = procedure_names(configured())
+    declared = procedure_names(load_settings())
     return [*dict.fromkeys((*declared, *procedures_with_state(root), *more))]
 
 
 PHASES = ("observe", "orient", "decide", "act")
 
 
-def driving_options(*, adds: bool = False) -> Callable[..., Any]:
+def drive_options(*, adds: bool = False) -> Callable[..., Any]:
     """Return the options that `run` and `resume` share; a budget `adds` to that of a run."""
     options: list[Any] = [
         max_iterations_option("; 0: no limit" + ("" if adds else " (default: 5)")),
@@ -156,19 +156,19 @@ def driving_options(*, adds: bool = False) -> Callable[..., Any]:
     return decorate
 
 
-def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None) -> Options:
+def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None) -> IterateOptions:
     """Return what the command line says of every iteration; raises UsageError.
 
     `budget` is that of the run that goes on.
     """
     from pytest_reflex.drivers.iterate.model import Phase
-    from pytest_reflex.drivers.iterate.opening import Options
+    from pytest_reflex.drivers.iterate.opening import IterateOptions
 
     if given["agent"] is not None and given["ai_cmd"] is not None:
         raise UsageError("--agent and --ai-cmd cannot be combined", hint="give one of them")
     if given["quiet"] and given["verbose"]:
         raise UsageError("--quiet and --verbose cannot be combined", hint="give one of them")
-    return Options(
+    return IterateOptions(
         agent=given["agent"],
         ai_command=_without_secrets(given["ai_cmd"]),
         judge=given["judge"],
@@ -204,7 +204,9 @@ def _without_secrets(command: str | None) -> str | None:
     return command
 
 
-def settings_of(given: dict[str, Any], options: Options, found: State | None = None) -> Settings:
+def settings_of(
+    given: dict[str, Any], options: IterateOptions, found: State | None = None
+) -> Settings:
     """Return the settings in force; a run that was `found` keeps its limits where none is given."""
     limit, threshold = given["max_iterations"], given["failure_threshold"]
     if given["unlimited"]:
@@ -214,7 +216,7 @@ def settings_of(given: dict[str, Any], options: Options, found: State | None = N
     if found is not None:
         limit = found.max_iterations if limit is None else limit
         threshold = found.failure_threshold if threshold is None else threshold
-    return configured(
+    return load_settings(
         {
             "iterate.max_iterations": limit,
             "iterate.failure_threshold": threshold,

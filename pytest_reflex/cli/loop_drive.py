@@ -12,18 +12,18 @@ import click
 
 from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.agents.replay import ReplayRouter
-from pytest_reflex.cli.dry_run import show_new, show_resumed, unfinished
+from pytest_reflex.cli.dry_run import find_unfinished, preview_resume, show_new
 from pytest_reflex.cli.options import (
     agents_option,
     alias_argument,
     budget_option,
-    chosen_criteria,
-    configured,
+    choose_criteria,
     confirm,
     criteria_options,
     dry_run_option,
     events_option,
     judge_option,
+    load_settings,
     max_iterations_option,
     parse_variables,
 )
@@ -32,17 +32,17 @@ from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import TamperedError, UsageError
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.drivers.reflex.overview import RunOverview
     from pytest_reflex.host import Host
 
 
-class Tape(TypedDict):
+class RecordingOptions(TypedDict):
     """The recordings of a run, as `employ` takes them."""
 
     replay: str | None
@@ -63,16 +63,16 @@ def recorder_of(record: str, replay: str | None, agents: tuple[str, ...]) -> Rec
     """Return what records a new run, if anything; raises UsageError for options at odds."""
     if replay and agents:
         raise UsageError("--replay answers all steps: leave --agent out")
-    return Recorder.planned(record, Path.cwd()) if record else None
+    return Recorder.prepare(record, Path.cwd()) if record else None
 
 
-def tape_of(run: Run) -> Tape:
+def tape_of(run: RunOverview) -> RecordingOptions:
     """Return what an interrupted run was played from and goes on being recorded by.
 
     A recording that is gone is reported, and the run goes on without it.
     """
     setup = run.state.setup
-    tape = Tape(replay=setup.get("replay"), recorder=None)
+    tape = RecordingOptions(replay=setup.get("replay"), recorder=None)
     if record := setup.get("record"):
         recorder = Recorder(template=record, project=Path.cwd())
         if warning := recorder.go_on(run.alias, run.state.run_id):
@@ -83,28 +83,28 @@ def tape_of(run: Run) -> Tape:
 
 
 @contextmanager
-def taped(host: Host) -> Iterator[None]:
+def close_recording(host: Host) -> Iterator[None]:
     """Close the recording in the end, and report which calls of a replayed one were not used."""
     plugins = [plugin for _, plugin in host.manager.list_name_plugin()]
     try:
         yield
         for plugin in plugins:
             if isinstance(plugin, ReplayRouter):
-                _tell_unused(plugin)
+                _report_unused(plugin)
     finally:
         for plugin in plugins:
             if isinstance(plugin, Recorder):
                 plugin.close()
 
 
-def _tell_unused(replay: ReplayRouter) -> None:
-    unused = replay.agent.unused()
+def _report_unused(replay: ReplayRouter) -> None:
+    unused = replay.agent.unused_calls()
     if unused:
-        count = counted(len(unused), "recorded call")
+        count = pluralize(len(unused), "recorded call")
         say(f"replay: {count} not used, the first is {unused[0]}")
 
 
-def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that the verbs which drive a loop share."""
     for option in (
         click.option("--quiet", is_flag=True, help="Print the final artifact only."),
@@ -161,11 +161,11 @@ def running_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--yes", is_flag=True, help="Confirm criteria and limits without a question.")
 @recording_options
 @dry_run_option
-@running_options
+@run_options
 def new(task: str, **given: Any) -> int:
     """Start a loop for TASK and drive it to its end."""
     from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
-    from pytest_reflex.host import employ, judge_command, judge_name, open_host
+    from pytest_reflex.host import judge_command, judge_name, open_host, register_agents
 
     settings, replay, dry_run = _settings(given), given["replay"], given["dry_run"]
     if given["in_place"] and (given["output"] or not given["draft"]):
@@ -173,11 +173,11 @@ def new(task: str, **given: Any) -> int:
     host, agents, yes = open_host(settings["plugins"], Path.cwd()), given["agents"], given["yes"]
     recorder = None if dry_run else recorder_of(settings["loop.record"], replay, agents)
     tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
-    names = employ(host, settings, agents, judge=given["judge"], runs=not dry_run, **tape)
+    names = register_agents(host, settings, agents, judge=given["judge"], runs=not dry_run, **tape)
     as_given = ("alias", "draft", "ideal", "sequential", "allow_agent_commands", "replay")
     order = NewLoop(
         task=task,
-        criteria=chosen_criteria(given["criteria"], given["template"], settings),
+        criteria=choose_criteria(given["criteria"], given["template"], settings),
         output=given["draft"] if given["in_place"] else given["output"],
         variables=parse_variables(given["variables"]),
         confirmed_by="--yes" if yes else "terminal" if sys.stdin.isatty() else "",
@@ -200,7 +200,7 @@ def _settings(given: Mapping[str, Any]) -> Settings:
     from pytest_reflex.settings import budget_changes
 
     names = ("max_iterations", "evaluator", "guard", "produce", "record")
-    return configured(
+    return load_settings(
         {
             **{f"loop.{name}": given[name] for name in names},
             "loop.budget": budget_changes(given["budgets"]) or None,
@@ -225,7 +225,7 @@ accept_changes_option = click.option(
     help="Run commands of agents in a loop that another program began.",
 )
 @dry_run_option
-@running_options
+@run_options
 def resume(
     alias: str | None,
     accept_changes: bool,
@@ -236,54 +236,58 @@ def resume(
     """Continue the loop ALIAS (default: the one that was running)."""
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
 
-    root = Path.cwd() / configured({"loop.evaluator": given["evaluator"]})["loop.root"]
-    run = unfinished(root, alias) if dry_run else resumable(root, alias)
-    host, names = employed_again(run, given, runs=not dry_run)
+    root = Path.cwd() / load_settings({"loop.evaluator": given["evaluator"]})["loop.root"]
+    run = find_unfinished(root, alias) if dry_run else resumable(root, alias)
+    host, names = restore_agents(run, given, runs=not dry_run)
     if dry_run:
-        return show_resumed(host, run, names, as_json=given["as_json"])
+        return preview_resume(host, run, names, as_json=given["as_json"])
     again = take_up(
         run.folder,
         project=Path.cwd(),
         hooks=host.hooks,
         agents=names,
         accept_changes=accept_changes,
-        settings=configured({"loop.evaluator": given["evaluator"], "judge": given["judge"]}),
+        settings=load_settings({"loop.evaluator": given["evaluator"], "judge": given["judge"]}),
         allow_agent_commands=allow_agent_commands,
     )
     return watch(again, host, given)
 
 
-def employed_again(
-    run: Run, given: Mapping[str, Any], *, runs: bool = True
+def restore_agents(
+    run: RunOverview, given: Mapping[str, Any], *, runs: bool = True
 ) -> tuple[Host, Mapping[Step, str]]:
     """Return the host of a run that goes on, and its agents: its own, where no others are given.
 
     Where nothing `runs`, nothing is recorded and no program need be installed.
     """
-    from pytest_reflex.host import employ, open_host
+    from pytest_reflex.host import open_host, register_agents
 
     setup = run.state.setup
     own = {"judge_when": setup.get("judge_when", "always")}
-    settings = configured({"loop.evaluator": given["evaluator"] or setup.get("evaluator"), **own})
+    settings = load_settings(
+        {"loop.evaluator": given["evaluator"] or setup.get("evaluator"), **own}
+    )
     host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     played = tape_of(run) if runs else {"replay": setup.get("replay")}
     known = setup["agents"]
     # Another program names none: then those of the settings answer and judge.
     judge = given["judge"] or setup.get("judge", "" if known else None)
-    names = employ(host, settings, given["agents"], known, judge=judge, runs=runs, **played)
+    names = register_agents(
+        host, settings, given["agents"], known, judge=judge, runs=runs, **played
+    )
     return host, names
 
 
 def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     """Show criteria and limits; on a terminal ask, elsewhere --yes must have been given."""
-    from pytest_reflex.reports.proposal import allowed_lines, proposal_text
+    from pytest_reflex.reports.proposal import permission_lines, proposal_text
 
     if not (quiet and not asked):
         held, judge = proposal.holding, proposal.order.judge
         text = proposal_text(
             proposal.criteria, proposal.limits, agents, judge=judge, votes=held.votes
         )
-        allowed = allowed_lines(held.may_change, held.unprotected)
+        allowed = permission_lines(held.may_change, held.unprotected)
         say("\n".join((text.rstrip("\n"), *allowed, "")))
     if asked:
         confirm(
@@ -297,23 +301,23 @@ def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[st
 
     Where events are written to standard output, the result is not printed.
     """
-    from pytest_reflex.cli.display import opened, takes_stdout
+    from pytest_reflex.cli.display import open_event_log, takes_stdout
     from pytest_reflex.cli.narrator import Narrator
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
     quiet, as_json, no_stdout = given["quiet"], given["as_json"], takes_stdout(given["events"])
     if as_json and no_stdout:
         raise UsageError("--json and --events - cannot be combined", hint="name a file for events")
-    with taped(host), opened(given["events"]) as log, run as driver:
+    with close_recording(host), open_event_log(given["events"]) as log, run as driver:
         narrator = Narrator(driver, log, quiet=quiet, as_json=as_json, no_stdout=no_stdout)
         narrator.begin()
         try:
-            with narrator.attending() as happening:
+            with narrator.follow_events() as happening:
                 for event in happening:
                     narrator.tell(event)
         except KeyboardInterrupt:
             interruptions.deaf = True
-            narrator.interrupted()
+            narrator.report_interrupt()
             return interruptions.status()
         except TamperedError:  # its history cannot say so itself
             if driver.state.status is not RunStatus.RUNNING:

@@ -9,8 +9,8 @@ import click
 
 from pytest_reflex.cli.loop_drive import (
     accept_changes_option,
-    employed_again,
-    running_options,
+    restore_agents,
+    run_options,
     watch,
 )
 from pytest_reflex.cli.options import (
@@ -35,7 +35,7 @@ from pytest_reflex.cli.streams import say
 )
 @accept_changes_option
 @click.option("--yes", is_flag=True, help="Confirm the limits without a question.")
-@running_options
+@run_options
 def extend(
     alias: str | None,
     max_iterations: str | None,
@@ -52,12 +52,12 @@ def extend(
     modules, and each is named by --allow.
     """
     from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
+    from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits, reopen
 
     run = find_run(state_root(), alias)
-    more = More(max_iterations=max_iterations, budget=budgets, allow=allow)
-    limits = extended(run.state, more)
-    host, names = employed_again(run, given)
+    more = ExtendRequest(max_iterations=max_iterations, budget=budgets, allow=allow)
+    limits = extend_limits(run.state, more)
+    host, names = restore_agents(run, given)
     _confirm(run.state, limits, asked=not yes, quiet=given["quiet"])
     again = reopen(
         run.folder,

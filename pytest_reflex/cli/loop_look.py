@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.options import alias_argument, configured, json_option, state_root
+from pytest_reflex.cli.options import alias_argument, json_option, load_settings, state_root
 from pytest_reflex.cli.runs import list_text, pause_and_name, watch_option
 from pytest_reflex.cli.runs import show as show_runs
 from pytest_reflex.cli.streams import give, give_artifact, give_json, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
-from pytest_reflex.model.plain import counted, visible, visible_json
+from pytest_reflex.model.plain import escape_control, pluralize, visible_json
 from pytest_reflex.storage.lines import Content
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.ending import Verification
-    from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.drivers.reflex.ending import VerificationResult
+    from pytest_reflex.drivers.reflex.overview import RunOverview
 
 
 @click.command(short_help="Evaluate the artifact of a loop again.")
@@ -44,7 +44,7 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
     run = find_run(state_root(), alias)
     ending.refuse_unverifiable(run)
     for line in run.recovered:
-        say(visible(line))
+        say(escape_control(line))
     found = ending.verify(run, hooks_of(run), Path.cwd(), accept_changes=accept_changes)
     status = _status_of(found)
     with verdict(status):
@@ -55,20 +55,20 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
     return status
 
 
-def hooks_of(run: Run) -> Any:
+def hooks_of(run: RunOverview) -> Any:
     """Return hooks that judge as the run's own do, and ask no agent but a judge."""
     from pytest_reflex.host import employ_evaluator, employ_judge, open_host
 
     setup = run.state.setup
     own = {"judge_when": setup.get("judge_when", "always")}
-    settings = configured({"loop.evaluator": setup.get("evaluator"), **own})
+    settings = load_settings({"loop.evaluator": setup.get("evaluator"), **own})
     host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
     employ_evaluator(host, settings)
     employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
     return host.hooks
 
 
-def _status_of(found: Verification) -> ExitCode:
+def _status_of(found: VerificationResult) -> ExitCode:
     if found.passed:
         return ExitCode.OK
     judged = found.found
@@ -76,22 +76,25 @@ def _status_of(found: Verification) -> ExitCode:
     return ExitCode.NOTHING_MEASURED if unmeasured else ExitCode.GATE_FAILED
 
 
-def _lines(found: Verification) -> list[str]:
-    from pytest_reflex.verdict.formatting import plain, shown_score
+def _lines(found: VerificationResult) -> list[str]:
+    from pytest_reflex.verdict.formatting import format_score, plain
 
     state, judged = found.state, found.found or found.recorded
     count = len(judged.results)
-    rules = f"{counted(count, 'rule')} at phase {judged.level.value}"
+    rules = f"{pluralize(count, 'rule')} at phase {judged.level.value}"
     lines = [
-        f"Loop: {visible(state.alias)} ({state.status.value})",
-        f"Criteria: {visible(judged.criteria)} ({rules}, threshold {plain(judged.threshold)})",
+        f"Loop: {escape_control(state.alias)} ({state.status.value})",
+        (
+            f"Criteria: {escape_control(judged.criteria)} "
+            f"({rules}, threshold {plain(judged.threshold)})"
+        ),
         f"Artifact: {judged.artifact_hash}",
     ]
     if found.found:
         word = "passed" if found.found.passed else "not passed"
-        lines.append(f"Score: {shown_score(found.found.score)}, {word}")
+        lines.append(f"Score: {format_score(found.found.score)}, {word}")
     if found.problem:
-        return [*lines, f"The recorded verdict does not hold: {visible(found.problem)}"]
+        return [*lines, f"The recorded verdict does not hold: {escape_control(found.problem)}"]
     return [*lines, f"The recorded verdict holds: {'passed' if found.passed else 'not passed'}"]
 
 
@@ -149,7 +152,7 @@ def list_(as_json: bool) -> int:
         return ExitCode.OK
     give(list_text(rows))
     for line in (line for one in found if one.run for line in one.run.recovered):
-        say(visible(line))
+        say(escape_control(line))
     return ExitCode.OK
 
 
@@ -180,7 +183,7 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
     from pytest_reflex.drivers.reflex.statefile import HISTORY
     from pytest_reflex.model.events import Event
     from pytest_reflex.reports.runs import event_line
-    from pytest_reflex.storage.journal import damaged, read_journal, recovered
+    from pytest_reflex.storage.journal import damage_error, describe_recovery, read_journal
 
     path = find_folder(state_root(), alias) / HISTORY
     content = read_journal(path)
@@ -196,9 +199,9 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
         except (LookupError, TypeError, ValueError):
             give(f"{record['seq']:>4}  not an event of a loop")
     if not content.whole:
-        raise damaged(path, content)
-    for line in recovered(path, content):
-        say(visible(line))
+        raise damage_error(path, content)
+    for line in describe_recovery(path, content):
+        say(escape_control(line))
     return ExitCode.OK
 
 
@@ -206,10 +209,10 @@ def _stable(path: Path, content: Content) -> int:
     """Print what is equal in every run that went the same way, one event a line."""
     from pytest_reflex.drivers.reflex.artifacts import stable_events
     from pytest_reflex.drivers.reflex.history import read_events
-    from pytest_reflex.storage.journal import damaged
+    from pytest_reflex.storage.journal import damage_error
 
     if not content.whole:
-        raise damaged(path, content)
+        raise damage_error(path, content)
     for event in stable_events(read_events(path, content.records)[0], Path.cwd()):
         give(visible_json(event))
     return ExitCode.OK
@@ -225,11 +228,11 @@ def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     It is the file as it stands; with --iteration it is rebuilt from the history. A pipe gets it
     byte for byte.
     """
-    from pytest_reflex.drivers.reflex.artifacts import as_it_stands, evaluated_in
+    from pytest_reflex.drivers.reflex.artifacts import as_it_stands, find_evaluated
     from pytest_reflex.drivers.reflex.overview import find_folder
 
     folder = find_folder(state_root(), alias)
-    shown = as_it_stands(folder) if iteration is None else evaluated_in(folder, iteration)
+    shown = as_it_stands(folder) if iteration is None else find_evaluated(folder, iteration)
     if shown.note:
         say(shown.note)
     if not as_json:

@@ -24,15 +24,15 @@ from pytest_reflex.cli.options import (
 )
 from pytest_reflex.cli.streams import give, give_artifact, give_json, width_of
 from pytest_reflex.drivers.reflex.survey import (
-    Found,
+    FoundRun,
     can_go_on,
-    has_ended,
+    ended_error,
+    find_running,
     is_idle,
     is_loop,
     is_running,
     look,
     remove,
-    running,
     survey,
     tidy,
 )
@@ -40,9 +40,9 @@ from pytest_reflex.errors import ExitCode, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.overview import Run
+    from pytest_reflex.drivers.reflex.overview import RunOverview
     from pytest_reflex.drivers.reflex.runfiles import RunFiles
-    from pytest_reflex.drivers.reflex.stopping import Answer
+    from pytest_reflex.drivers.reflex.stopping import StopResponse
     from pytest_reflex.model.run import RunState
 
 
@@ -58,7 +58,7 @@ def opener(state: RunState) -> Callable[[Path], RunFiles]:
     return open_run
 
 
-def told(alias: str, state: Any, **more: Any) -> dict[str, Any]:
+def stop_document(alias: str, state: Any, **more: Any) -> dict[str, Any]:
     told = {"alias": alias, "run_id": state.run_id, "status": state.status.value}
     return {**told, "stop": state.stop.to_json(), **more}
 
@@ -88,7 +88,7 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     run = find_run(root, alias)
     answer = stopping.tell(run, text, patience=patience, open_run=opener(run.state))
     if as_json:
-        give_json(told(run.alias, answer.state, durable=answer.done))
+        give_json(stop_document(run.alias, answer.state, durable=answer.done))
     else:
         give(_where_it_goes(run.alias, answer.state, durable=answer.done))
     return ExitCode.OK
@@ -148,7 +148,7 @@ def clean(alias: str | None, every: bool, force: bool, yes: bool, as_json: bool)
     )
 
 
-def _what_is_lost(one: Found) -> str:
+def _what_is_lost(one: FoundRun) -> str:
     if one.run is None:
         return f"damaged: {one_line(one.problem)}"
     if one.run.interrupted:
@@ -182,11 +182,11 @@ def stop(
     from pytest_reflex.model.stop import RunStatus
 
     root = state_root()
-    alias, reason = _meant(root, word, alias, reason)
+    alias, reason = _parse_arguments(root, word, alias, reason)
     check_text("reason", reason)
     run = find_run(root, alias) if alias else _only_running(root)
     if run.state.status is not RunStatus.RUNNING:
-        raise has_ended(run)
+        raise ended_error(run)
     answer = stopping.stop(
         run,
         reason,
@@ -197,9 +197,9 @@ def stop(
         hooks=None if is_of_session(run.state) else lambda: hooks_of(run),
     )
     if as_json:
-        give_json(told(run.alias, answer.state, ended=answer.done))
+        give_json(stop_document(run.alias, answer.state, ended=answer.done))
     else:
-        give(_how_it_ended(answer.state) if answer.done else _still_running(run.alias, now))
+        give(_end_text(answer.state) if answer.done else _still_running(run.alias, now))
         if answer.artifact is not None:
             _give_result(answer)
     if answer.failure:
@@ -207,7 +207,9 @@ def stop(
     return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
 
 
-def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tuple[str | None, str]:
+def _parse_arguments(
+    root: Path, word: str, alias: str | None, reason: str | None
+) -> tuple[str | None, str]:
     """Return the loop and the reason that were given; raises UsageError for what can be neither."""
     from pytest_reflex.drivers.reflex.overview import aliases
 
@@ -228,7 +230,7 @@ def _meant(root: Path, word: str, alias: str | None, reason: str | None) -> tupl
     return alias, word
 
 
-def _only_running(root: Path) -> Run:
+def _only_running(root: Path) -> RunOverview:
     """Return the one loop that a process drives, else the one that was interrupted.
 
     Raises UsageError where there is none, or more than one.
@@ -241,22 +243,22 @@ def _only_running(root: Path) -> Run:
             f"{len(meant)} loops are running: {', '.join(run.alias for run in meant)}",
             hint=f"name one: loop stop {meant[0].alias}",
         )
-    return meant[0] if meant else running(root)
+    return meant[0] if meant else find_running(root)
 
 
-def _give_result(answer: Answer) -> None:
+def _give_result(answer: StopResponse) -> None:
     """Print what a driver prints at the end of a run: the summary, then the artifact."""
-    from pytest_reflex.drivers.common.console import styled
+    from pytest_reflex.drivers.common.console import style_lines
     from pytest_reflex.drivers.reflex.statefile import is_of_session
     from pytest_reflex.reports.iteration import summary
 
     advises = not is_of_session(answer.state)
     lines = summary(answer.state, answer.delivered, advises=advises)
-    give(f"\n{styled(lines, width_of(sys.stdout))}\n\n")
+    give(f"\n{style_lines(lines, width_of(sys.stdout))}\n\n")
     give_artifact(answer.artifact or "")
 
 
-def _how_it_ended(state: Any) -> str:
+def _end_text(state: Any) -> str:
     from pytest_reflex.drivers.reflex.history import claims_pass
     from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
     from pytest_reflex.model.stop import StopReason

@@ -10,8 +10,8 @@ from typing import Any
 
 from pytest_reflex.cli.display import Display
 from pytest_reflex.cli.streams import give, give_artifact, give_json, verdict, width_of
-from pytest_reflex.drivers.common.console import Progress, styled
-from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener
+from pytest_reflex.drivers.common.console import Progress, style_lines
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, Listener
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.events import EVENT
 from pytest_reflex.drivers.reflex.named_files import deliver, not_written
@@ -20,7 +20,7 @@ from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.events import INTERRUPTED, EventKind
-from pytest_reflex.model.plain import counted, visible
+from pytest_reflex.model.plain import escape_control, pluralize
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.stop import ENDS, RunStatus
 from pytest_reflex.reports import iteration
@@ -48,12 +48,12 @@ class Narrator:
         self._progress = Progress(LoopView(loop), say=said, leaving=loop.cancel.is_set)
 
     @contextmanager
-    def attending(self) -> Iterator[Iterator[DriverEvent]]:
+    def follow_events(self) -> Iterator[Iterator[DriverEvent]]:
         """Yield the events of the run, with a display for as long as it is driven."""
         loop = replace(self.loop, listen=self.tell, notice=self._notice)
         live = not (self.quiet or self.as_json)
         with (
-            self._display.showing(self._progress, live=live),
+            self._display.show(self._progress, live=live),
             closing(loop.events()) as events,
         ):
             yield events
@@ -62,16 +62,16 @@ class Narrator:
         """Report what could not be read, and what still ran, when the run was taken up."""
         if self.loop.leftovers:
             number = self.loop.leftovers
-            what = counted(number, "process", "processes")
-            self._wrapped(f"Ended {what} that the interrupted run had left running")
+            what = pluralize(number, "process", "processes")
+            self._print_wrapped(f"Ended {what} that the interrupted run had left running")
         if unread := self.loop.watch.unread:
-            self._wrapped(unread_text(unread))
+            self._print_wrapped(unread_text(unread))
         if warning := lock_warning(self.loop.files.folder):
-            self._wrapped(warning)
+            self._print_wrapped(warning)
         for line in self.loop.files.recovered:
-            self._wrapped(line)
+            self._print_wrapped(line)
         for path in self.loop.files.aside:
-            self._wrapped(
+            self._print_wrapped(
                 f"Recovered from the history; what could not be read is kept as {path.name}"
             )
 
@@ -81,9 +81,9 @@ class Narrator:
         self._progress.hear(event)
         if self.quiet:
             return
-        if event.kind is Kind.WAITING:
+        if event.kind is DriverEventKind.WAITING:
             if reason := event.fields.get("reason"):
-                self._wrapped(reason)
+                self._print_wrapped(reason)
             return
         kind, payload = event.fields.get(EVENT), event.fields.get("payload", {})
         if kind:
@@ -96,17 +96,17 @@ class Narrator:
             self._checks(payload)
         elif kind == EventKind.REFINEMENT_DONE:
             for rule_id, reason in payload.get("not_fixed", {}).items():
-                self._wrapped(f"The fix of {rule_id} changed nothing: {reason}", "mild")
+                self._print_wrapped(f"The fix of {rule_id} changed nothing: {reason}", "mild")
             for line in iteration.guard_lines(payload):
                 self._lines([line])
             self._say(f"Refined by: {_author(payload)}\n")
         elif kind == EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B evaluates the same artifact:\n")
-            self._say(visible(self.loop.files.artifact_text()))
+            self._say(escape_control(self.loop.files.artifact_text()))
         elif kind == EventKind.PHASE_ERROR and not _TOLD_ELSEWHERE & payload.keys():
             message = refusal_of(payload)
-            self._wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
-        elif event.kind is Kind.STOPPED:
+            self._print_wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
+        elif event.kind is DriverEventKind.STOPPED:
             self._without_critique()
             self._say("")
 
@@ -117,11 +117,11 @@ class Narrator:
         text = not_held(limits.budget, unknown_of(self.loop.state.spend), others)
         if text and not self._told_not_held:
             self._told_not_held = True
-            self._wrapped(text)
+            self._print_wrapped(text)
 
     def _notice(self, text: str) -> None:
         if not self.quiet:
-            self._wrapped(text)
+            self._print_wrapped(text)
 
     def _block(self) -> None:
         state = self.loop.state
@@ -135,17 +135,17 @@ class Narrator:
             self._say("Commands that an agent made:")
             self._lines(list(iteration.command_lines(commands)))
         for rule_id, reason in payload.get("without_checks", {}).items():
-            self._wrapped(f"{rule_id} has no check and is not measured: {reason}", "mild")
+            self._print_wrapped(f"{rule_id} has no check and is not measured: {reason}", "mild")
 
     def _critique(self, issues: Any) -> None:
         evaluation, self._failed = self.loop.state.evaluation, None
         assert evaluation is not None
-        self._say(styled([iteration.CRITIQUE, *iteration.critique_lines(evaluation, issues)]))
+        self._say(style_lines([iteration.CRITIQUE, *iteration.critique_lines(evaluation, issues)]))
 
     def _without_critique(self) -> None:
         """Say what the checks found, below a block that no critique follows."""
         if self._failed is not None and not self.quiet:
-            self._say(styled(iteration.critique_lines(self._failed, None)))
+            self._say(style_lines(iteration.critique_lines(self._failed, None)))
         self._failed = None
 
     def end(self, *, why: bool = True) -> int:
@@ -167,7 +167,7 @@ class Narrator:
         if failure:
             raise failure
         if why and self.quiet and state.status is RunStatus.FAILED:
-            self._wrapped(f"{state.stop.reason.value}: {visible(state.stop.detail)}")
+            self._print_wrapped(f"{state.stop.reason.value}: {escape_control(state.stop.detail)}")
         return status
 
     def _print(self, delivered: Line) -> None:
@@ -178,7 +178,7 @@ class Narrator:
             return
         if not self.quiet:
             width = width_of(sys.stderr if self._no_stdout else sys.stdout)
-            text = styled(iteration.summary(state, delivered), width)
+            text = style_lines(iteration.summary(state, delivered), width)
             self._say(text) if self._no_stdout else give(f"{text}\n\n")
         if self._no_stdout:
             return
@@ -186,7 +186,7 @@ class Narrator:
         if not self.quiet and sys.stdout.isatty():  # the summary may have scrolled away
             self._lines([[], iteration.verdict_line(state, files.artifact_label)])
 
-    def interrupted(self) -> None:
+    def report_interrupt(self) -> None:
         """Say how to go on."""
         self._without_critique()
         self._say(
@@ -194,11 +194,11 @@ class Narrator:
             f"  pytest-reflex loop resume {self.loop.files.alias}"
         )
 
-    def _wrapped(self, text: str, tone: str = "") -> None:
-        self._lines(lines_of(visible(text), tone))
+    def _print_wrapped(self, text: str, tone: str = "") -> None:
+        self._lines(lines_of(escape_control(text), tone))
 
     def _lines(self, lines: list[Line]) -> None:
-        self._say(styled(lines, width_of(sys.stderr)))
+        self._say(style_lines(lines, width_of(sys.stderr)))
 
     def _say(self, text: str) -> None:
         self._display.say(text)

@@ -26,10 +26,10 @@ from pytest_reflex.checks.reading import Signature, files_below, signature
 from pytest_reflex.cli.runs import draw
 from pytest_reflex.cli.streams import flush, give, say, wrap_width
 from pytest_reflex.errors import ArtifactError, ReflexError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.reports.json_report import report_document
-from pytest_reflex.reports.lines import broken, lines_of, plain
+from pytest_reflex.reports.lines import lines_of, plain, wrap_lines
 
 IDLE = 0.25
 SETTLE = 0.1
@@ -86,7 +86,7 @@ _GONE: Signature = (0, 0, -1, 0)
 LABEL = "CHANGED     "
 
 
-def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> str:
+def format_changes(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> str:
     """Return the line for people; a new rule that fails counts as regressed."""
     old, new = dict(_rules(before)), dict(_rules(after))
     fixed = [name for name, passed in new.items() if passed and old.get(name) is False]
@@ -95,7 +95,7 @@ def changed_line(before: Iterable[Evaluation], after: Iterable[Evaluation]) -> s
     ]
     pairs = (("fixed", fixed), ("regressed", regressed))
     parts = [f"{word} {', '.join(n)}" for word, n in pairs if n]
-    return visible(LABEL + ("; ".join(parts) or "no rule"))
+    return escape_control(LABEL + ("; ".join(parts) or "no rule"))
 
 
 def _rules(evaluations: Iterable[Evaluation]) -> Iterator[tuple[str, bool | None]]:
@@ -117,7 +117,7 @@ time.
 _WAITING = "Waiting for a save; Ctrl-C ends."
 
 
-class Judging(Protocol):
+class SaveJob(Protocol):
     """What is done at each save: `run` raises ReflexError; `sources` are the files of the rules.
 
     `outside` is True where links in folders are followed.
@@ -139,7 +139,7 @@ class OnSave:
     """Shows every verdict by `render`, with what it changed; as JSON, one document a line."""
 
     def __init__(
-        self, judging: Judging, render: Callable[[list[Evaluation]], str], *, as_json: bool
+        self, judging: SaveJob, render: Callable[[list[Evaluation]], str], *, as_json: bool
     ) -> None:
         self._judging, self._render, self._as_json = judging, render, as_json
         self._before: list[Evaluation] | None = None
@@ -151,7 +151,7 @@ class OnSave:
         tries = 0
         while True:
             before = self._look()()
-            outcome = self._judged()
+            outcome = self._evaluate()
             tries += 1
             now = self._look()()
             if tries < MOST_TRIES and any(now.get(p) != stamp for p, stamp in before.items()):
@@ -162,13 +162,13 @@ class OnSave:
             next_save(now, self._look())
 
     def _look(self) -> Look:
-        return partial(look, self._watched(), outside=self._judging.outside)
+        return partial(look, self._watched_paths(), outside=self._judging.outside)
 
-    def _watched(self) -> list[Path]:
+    def _watched_paths(self) -> list[Path]:
         sources = (*self._judging.sources, *self._places)
         return list(dict.fromkeys((*self._judging.artifacts, *sources)))
 
-    def _judged(self) -> list[Evaluation] | ReflexError:
+    def _evaluate(self) -> list[Evaluation] | ReflexError:
         """Return the verdicts, or the problem; files that a problem points to are watched too."""
         try:
             found = self._judging.run()
@@ -187,10 +187,10 @@ class OnSave:
         else:
             text = self._render(outcome).rstrip("\n")
             if self._before is not None:
-                line = lines_of(changed_line(self._before, outcome))
-                changed = plain(broken(line, wrap_width(), indent=len(LABEL)))
+                line = lines_of(format_changes(self._before, outcome))
+                changed = plain(wrap_lines(line, wrap_width(), indent=len(LABEL)))
                 text += f"\n{changed}"
-            draw(text + self._waiting(), again=self._again)
+            draw(text + self._waiting_text(), again=self._again)
         if not isinstance(outcome, ReflexError):
             self._before = outcome
         self._again = True
@@ -203,10 +203,10 @@ class OnSave:
             click.clear()
             flush()  # the fault goes to stderr, and click 8.1 leaves the order open
         _complain(str(problem) for problem in error.problems)
-        if waiting := self._waiting():
+        if waiting := self._waiting_text():
             give(waiting.lstrip("\n"))
 
-    def _waiting(self) -> str:
+    def _waiting_text(self) -> str:
         return f"\n\n{_WAITING}" if sys.stdout.isatty() and not self._as_json else ""
 
 
@@ -216,4 +216,4 @@ def _on_one_line(document: dict[str, Any]) -> str:
 
 def _complain(faults: Iterable[str]) -> None:
     for fault in faults:
-        say(f"pytest-reflex: {visible(fault)}")
+        say(f"pytest-reflex: {escape_control(fault)}")

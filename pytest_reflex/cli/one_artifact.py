@@ -13,19 +13,19 @@ import click
 
 from pytest_reflex.cli.options import (
     agents_option,
-    chosen_criteria,
-    configured,
+    choose_criteria,
     criteria_options,
     json_option,
+    load_settings,
     parse_variables,
 )
 from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.named_files import read_draft
-from pytest_reflex.drivers.reflex.single import Alone
+from pytest_reflex.drivers.reflex.single import StepContext
 from pytest_reflex.errors import ArtifactError, ReflexError, UsageError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import Target
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ArtifactOptions:
     """What the options say: the artifact, what it is checked against, and who works on it."""
 
     artifact: Path
@@ -48,17 +48,17 @@ class Asked:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for artifact and criteria; the command gets one `Asked` for all of them."""
+    """Add the options for artifact and criteria; the command gets one `ArtifactOptions` for all."""
 
     @wraps(command)
-    def asked(**given: Any) -> Any:
-        known = {f.name: given.pop(f.name) for f in fields(Asked) if f.name in given}
-        return command(Asked(**known), **given)
+    def call_with_options(**given: Any) -> Any:
+        known = {f.name: given.pop(f.name) for f in fields(ArtifactOptions) if f.name in given}
+        return command(ArtifactOptions(**known), **given)
 
     phase = click.option(
         "--phase", metavar="A|B", help="Level (default: B, or A without rules of B)."
     )
-    return click.argument("artifact", type=ARTIFACT)(criteria_options(phase(asked)))
+    return click.argument("artifact", type=ARTIFACT)(criteria_options(phase(call_with_options)))
 
 
 def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +66,7 @@ def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return target_options(agents_option(json_option(command)))
 
 
-def open_target(asked: Asked, settings: Settings) -> tuple[Host, Target]:
+def open_target(asked: ArtifactOptions, settings: Settings) -> tuple[Host, Target]:
     """Return the artifact with its criteria, and the plugins that know them.
 
     Raises UsageError, CriteriaError or ArtifactError.
@@ -74,7 +74,7 @@ def open_target(asked: Asked, settings: Settings) -> tuple[Host, Target]:
     from pytest_reflex.api import make_target
     from pytest_reflex.host import open_host
 
-    chosen = chosen_criteria(asked.criteria, asked.template, settings)
+    chosen = choose_criteria(asked.criteria, asked.template, settings)
     host = open_host(settings["plugins"], Path.cwd())
     target = make_target(
         asked.artifact,
@@ -88,28 +88,28 @@ def open_target(asked: Asked, settings: Settings) -> tuple[Host, Target]:
     return host, target
 
 
-def open_alone(asked: Asked) -> tuple[Alone, Callable[[], Evaluation]]:
+def open_alone(asked: ArtifactOptions) -> tuple[StepContext, Callable[[], Evaluation]]:
     """Return the artifact with its criteria and agents, and a function that evaluates it.
 
     Raises UsageError, CriteriaError or ArtifactError where no step could be made.
     """
-    from pytest_reflex.host import employ
+    from pytest_reflex.host import register_agents
 
-    settings = configured({})
+    settings = load_settings({})
     host, target = open_target(asked, settings)
     read = read_text_artifact(asked.artifact)
-    employ(host, settings, asked.agents)
-    alone = Alone(
+    register_agents(host, settings, asked.agents)
+    alone = StepContext(
         artifact=read,
         criteria=target.criteria,
         level=target.level,
         hooks=host.hooks,
-        notice=lambda text: say(visible(text)),
+        notice=lambda text: say(escape_control(text)),
     )
-    return alone, lambda: _evaluated(target, host.registry, read)
+    return alone, lambda: _evaluate(target, host.registry, read)
 
 
-def _evaluated(target: Target, registry: Any, artifact: Artifact) -> Evaluation:
+def _evaluate(target: Target, registry: Any, artifact: Artifact) -> Evaluation:
     from pytest_reflex.checks.run import evaluate
 
     evaluation = evaluate(target, registry)
@@ -126,13 +126,13 @@ def read_text_artifact(path: Path) -> Artifact:
     return artifact
 
 
-def at_level(alone: Alone, evaluation: Evaluation) -> Alone:
+def at_level(alone: StepContext, evaluation: Evaluation) -> StepContext:
     """Return the artifact at the level of its evaluation."""
     return replace(alone, level=evaluation.level)
 
 
 @contextmanager
-def unchanged(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iterator[None]:
+def refuse_changes(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iterator[None]:
     """Hold the artifact and the files of its rules to what they are now.
 
     Raises UsageError at the end where one of them is another one by then, whoever did it, and also
@@ -147,13 +147,13 @@ def unchanged(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iter
     except ReflexError as error:
         failed = error
     for watch in held:
-        if watch.changed():
-            raise _changed(watch.artifact, meanwhile)
+        if watch.has_changed():
+            raise _change_error(watch.artifact, meanwhile)
     if failed:
         raise failed
 
 
-def _changed(artifact: Artifact, meanwhile: str) -> UsageError:
+def _change_error(artifact: Artifact, meanwhile: str) -> UsageError:
     done = "changed" if artifact.path.exists() else "removed"
     name = one_line(artifact.name)
     return UsageError(

@@ -14,11 +14,11 @@ from click.shell_completion import CompletionItem
 
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.settings import Settings
 
 
-def configured(flags: Mapping[str, Any] | None = None) -> Settings:
+def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings in force; a flag that is None was not given.
 
     An unknown key is reported on stderr, once in each command.
@@ -31,11 +31,11 @@ def configured(flags: Mapping[str, Any] | None = None) -> Settings:
     for problem in map(str, settings.unknown):
         if problem not in told:
             told.add(problem)
-            say(f"pytest-reflex: warning: {visible(problem)}")
+            say(f"pytest-reflex: warning: {escape_control(problem)}")
     return settings
 
 
-def hidden_in(settings: Settings) -> dict[str, str]:
+def secrets_of(settings: Settings) -> dict[str, str]:
     """Return the secrets that commands of agents and gates name or hold, with what hides them."""
     from pytest_reflex.agents.environment import secrets_of_tables
 
@@ -49,7 +49,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def completing(items: Callable[[], Iterable[CompletionItem]]) -> Completer:
+def completer_of(items: Callable[[], Iterable[CompletionItem]]) -> Completer:
     """Return what completes a name by `items`; it shows nothing where these cannot be read."""
 
     def complete(
@@ -190,9 +190,9 @@ def remove_runs(
             f"{names[0]} was interrupted and can be resumed", hint="add --force to remove it"
         )
     for name in held:
-        say(f"Left alone, because a process drives it: {visible(name)}")
+        say(f"Left alone, because a process drives it: {escape_control(name)}")
     for name in resumable:
-        say(f"Left alone, because it can be resumed (--force removes it): {visible(name)}")
+        say(f"Left alone, because it can be resumed (--force removes it): {escape_control(name)}")
     staying = {*held, *unsure, *resumable}
     going = [name for name in names if name not in staying]
     _confirm_removal({name: lost(name) for name in going}, noun, yes=yes)
@@ -215,7 +215,7 @@ def _confirm_removal(lost: Mapping[str, str], noun: str, *, yes: bool) -> None:
     if not lost or yes:
         return
     for name, what in lost.items():
-        say(f"{visible(name)}: {what}")
+        say(f"{escape_control(name)}: {what}")
     what = f"this {noun}" if len(lost) == 1 else f"these {len(lost)} {noun}s"
     confirm(f"Remove {what}?", "this was not confirmed", "removed")
 
@@ -232,7 +232,7 @@ def confirm(question: str, missing: str, done: str = "written") -> None:
 
 def state_root() -> Path:
     """Return the folder of the loops' state, as it is configured here."""
-    root: str = configured({})["loop.root"]
+    root: str = load_settings({})["loop.root"]
     return Path.cwd() / root
 
 
@@ -253,7 +253,7 @@ def completer(wanted: str = "") -> Completer:
             if is_alias(one.alias) and test(one):
                 yield CompletionItem(one.alias, help=one.status)
 
-    return completing(loops)
+    return completer_of(loops)
 
 
 def criteria_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,7 +269,7 @@ def criteria_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def chosen_criteria(criteria: str | None, template: str | None, settings: Settings) -> str:
+def choose_criteria(criteria: str | None, template: str | None, settings: Settings) -> str:
     """Return what was named, else the setting; raises UsageError for nothing, "" or two."""
     for flag, given in (("--criteria", criteria), ("--template", template)):
         if given == "":

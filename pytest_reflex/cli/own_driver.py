@@ -26,7 +26,7 @@ from pytest_reflex.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent
-    from pytest_reflex.drivers.common.record import Record, RunRow
+    from pytest_reflex.drivers.common.record import DriverRecord, RunRow
     from pytest_reflex.drivers.common.running import Events, StepDriver
     from pytest_reflex.process.signals import Interruptions
 
@@ -50,7 +50,7 @@ def _group(driver: StepDriver) -> click.Group:
             command.name,
             params=command.params,
             help=command.help,
-            callback=_bound(command, driver),
+            callback=_bind_driver(command, driver),
         )
         group.add_command(bound)
     return group
@@ -63,7 +63,7 @@ def _help() -> None:
         give(context.get_help())
 
 
-def _bound(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
+def _bind_driver(command: click.Command, driver: StepDriver) -> Callable[..., Any]:
     inner = command.callback
     assert inner is not None
     return lambda **given: inner(driver, **given)
@@ -93,7 +93,7 @@ def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) ->
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
-    shown, limits = _parted(given)
+    shown, limits = _split_options(given)
     events = running.run(driver, name, given=values, say=_warn, **limits)
     return _drive(name, events, **shown)
 
@@ -105,12 +105,12 @@ def _resume(driver: StepDriver, name: str, **given: Any) -> int:
     """Continue a run that was interrupted, or has met a limit."""
     from pytest_reflex.drivers.common import running
 
-    shown, limits = _parted(given)
+    shown, limits = _split_options(given)
     events = running.resume(driver, name, say=_warn, **limits)
     return _drive(name, events, **shown)
 
 
-def _parted(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split_options(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return how the events are shown, and the limits of a run."""
     shown = {"as_json": given.pop("as_json"), "place": given.pop("events")}
     budget = ",".join(given.pop("budgets")) or None
@@ -121,7 +121,7 @@ def _drive(name: str, events: Events, *, as_json: bool, place: str | None) -> in
     from pytest_reflex.model.plain import visible_json
 
     def line(event: DriverEvent) -> str:
-        return visible_json(event.to_json()) if as_json else _told(event)
+        return visible_json(event.to_json()) if as_json else _event_text(event)
 
     return follow(events, place, line, resume=f"resume {name}")[0]
 
@@ -133,18 +133,18 @@ def follow(
 
     Returns the exit status, and whether the run was interrupted; `resume` is how it goes on then.
     """
-    from pytest_reflex.cli.display import opened, takes_stdout
-    from pytest_reflex.drivers.common.events import Kind
+    from pytest_reflex.cli.display import open_event_log, takes_stdout
+    from pytest_reflex.drivers.common.events import DriverEventKind
 
     interruptions: Interruptions = click.get_current_context().obj
     status = int(ExitCode.OK)
     try:
-        with opened(place) as log:
+        with open_event_log(place) as log:
             for event in events:
                 log(event)
                 if not takes_stdout(place) and (text := line(event)):
                     give(text)
-                if event.kind is Kind.STOPPED:
+                if event.kind is DriverEventKind.STOPPED:
                     status = event.fields["exit_code"]
     except KeyboardInterrupt:
         interruptions.deaf = True
@@ -154,7 +154,7 @@ def follow(
     return status, False
 
 
-def _told(event: DriverEvent) -> str:
+def _event_text(event: DriverEvent) -> str:
     from pytest_reflex.model.plain import one_line
 
     told = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
@@ -178,22 +178,22 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
 
     files = RunFile(Path.cwd(), driver.name, name)
     return show(
-        lambda: (files.row(), files.found()),  # who ends has saved the end before
+        lambda: (files.row(), files.load()),  # who ends has saved the end before
         text=lambda seen: _text(*seen),
-        document=lambda seen: seen[1].shown_json(seen[0].driven),
+        document=lambda seen: seen[1].status_json(seen[0].driven),
         goes_on=lambda seen: seen[0].driven,
         pause=pause_and_name(watch, name)[0],
         as_json=as_json,
     )
 
 
-def _text(row: RunRow, record: Record) -> str:
+def _text(row: RunRow, record: DriverRecord) -> str:
     from pytest_reflex.reports.runs import status_text
 
     ended = f"{record.reason}{': ' if record.detail else ''}{record.detail}"
     return status_text(
         "Run",
-        {**row.to_json(), "status": record.shown_status(row.driven)},
+        {**row.to_json(), "status": record.display_status(row.driven)},
         first=[("Driver", record.driver), ("Ended", ended)],
         spend=row.spend,
         budget=record.budget,

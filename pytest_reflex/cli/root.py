@@ -28,7 +28,7 @@ from pytest_reflex.cli.streams import (
     say,
 )
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.process.signals import Interruptions, interruptible
 
 # verb: (module:command, one line of help)
@@ -122,7 +122,7 @@ class HookGroup(LazyGroup):
             if not ctx.meta[__name__]:
                 raise
             text = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            say(visible(f"pytest-reflex: stop allowed: {text}"))
+            say(escape_control(f"pytest-reflex: stop allowed: {text}"))
             give_json({})
             return 0
 
@@ -330,4 +330,4 @@ def _first_line(error: click.ClickException) -> str:
 
 def _complain(text: str) -> None:
 
-    say(f"pytest-reflex: {visible(text)}")
+    say(f"pytest-reflex: {escape_control(text)}")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pytest_reflex.cli.options import configured, json_option
+from pytest_reflex.cli.options import json_option, load_settings
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, ReflexError, UsageError, did_you_mean
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record import ListRuns, RunRow
@@ -133,13 +133,13 @@ def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
     pause, word = pause_and_name(watch, None)
     if word is not None:
         raise UsageError(f"--watch {word!r}: expected seconds, such as 2")
-    settings = configured()
+    settings = load_settings()
     further = [] if driver in (None, *DRIVERS) else _rows(_FURTHER, settings, "")
     if driver not in (None, *DRIVERS, *(one.driver for one in further)):
         raise UsageError(f"there is no driver {driver!r}", hint=did_you_mean(driver, DRIVERS))
 
     def look() -> list[RunRow]:
-        return _found(settings, driver)
+        return _find_rows(settings, driver)
 
     return show(
         look,
@@ -148,11 +148,11 @@ def runs(driver: str | None, as_json: bool, watch: str | None) -> int:
         goes_on=lambda rows: any(row.driven for row in rows),
         pause=pause,
         as_json=as_json,
-        nothing=lambda: f"There are no runs in {visible(str(Path.cwd()))}.",
+        nothing=lambda: f"There are no runs in {escape_control(str(Path.cwd()))}.",
     )
 
 
-def _found(settings: Settings, driver: str | None) -> list[RunRow]:
+def _find_rows(settings: Settings, driver: str | None) -> list[RunRow]:
     """Return the rows of one driver, or of all."""
     found: list[RunRow] = []
     for module, names in LISTS.items():

@@ -12,11 +12,17 @@ from typing import Any
 
 import click
 
-from pytest_reflex.cli.one_artifact import Asked, at_level, open_alone, step_options, write_back
-from pytest_reflex.cli.options import configured
+from pytest_reflex.cli.one_artifact import (
+    ArtifactOptions,
+    at_level,
+    open_alone,
+    step_options,
+    write_back,
+)
+from pytest_reflex.cli.options import load_settings
 from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
-from pytest_reflex.drivers.reflex.single import Alone, criticise
+from pytest_reflex.drivers.reflex.single import StepContext, criticise
 from pytest_reflex.drivers.reflex.single import refine as mend
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
@@ -46,7 +52,7 @@ def read_object(source: str, flag: str) -> Mapping[str, Any]:
     return found
 
 
-def evaluation_for(alone: Alone, document: Mapping[str, Any]) -> Evaluation:
+def evaluation_for(alone: StepContext, document: Mapping[str, Any]) -> Evaluation:
     """Return the evaluation of this very artifact from a report, a run.json, or one by itself.
 
     Raises UsageError where there is none, or where the artifact has other bytes by now.
@@ -78,7 +84,7 @@ def evaluation_for(alone: Alone, document: Mapping[str, Any]) -> Evaluation:
     return evaluation_from_json(fitting[0], rules)
 
 
-def issues_for(alone: Alone, document: Mapping[str, Any]) -> tuple[Issue, ...]:
+def issues_for(alone: StepContext, document: Mapping[str, Any]) -> tuple[Issue, ...]:
     """Return the issues of a critique; raises UsageError where they do not fit the artifact."""
     _check("critique", document, "--issues")
     if "artifact_sha256" not in document:
@@ -113,7 +119,7 @@ def _check(schema: str, value: Any, flag: str) -> None:
     "--evaluation", metavar="FILE|-", help="What `evaluate --json` printed (default: evaluate)."
 )
 def critique(
-    asked: Asked,
+    asked: ArtifactOptions,
     evaluation: str | None,
     as_json: bool,
 ) -> int:
@@ -149,7 +155,7 @@ def critique(
 @click.option("--output", type=GivenPath(), help="Write the result to this file.")
 @click.option("--in-place", is_flag=True, help="Write the result over the artifact.")
 def refine(
-    asked: Asked,
+    asked: ArtifactOptions,
     issues: str | None,
     output: Path | None,
     in_place: bool,
@@ -167,7 +173,7 @@ def refine(
     if in_place and output:
         raise UsageError("--in-place and --output cannot be combined", hint="name one of them")
     target = asked.artifact if in_place else output
-    if target and (why := unusable(target, Path.cwd() / configured({})["loop.root"])):
+    if target and (why := unusable(target, Path.cwd() / load_settings({})["loop.root"])):
         raise UsageError(f"no result can be written to {target}: {why}")
     alone, evaluate = open_alone(asked)
     if issues:
@@ -182,7 +188,7 @@ def refine(
     return ExitCode.OK
 
 
-def _deliver(alone: Alone, done: Refinement, target: Path | None, *, as_json: bool) -> None:
+def _deliver(alone: StepContext, done: Refinement, target: Path | None, *, as_json: bool) -> None:
     """Write or print the text, and say what was done to it."""
     from pytest_reflex.reports.single import refinement_document, refinement_text
 
@@ -196,7 +202,7 @@ def _deliver(alone: Alone, done: Refinement, target: Path | None, *, as_json: bo
         give_artifact(done.text)
 
 
-def _write(alone: Alone, done: Refinement, target: Path) -> None:
+def _write(alone: StepContext, done: Refinement, target: Path) -> None:
     from pytest_reflex.storage.atomic import replace_file
 
     real = target.resolve()

@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.model.plain import escape_control, visible_json
 from pytest_reflex.reports.lines import WIDTH
 
 _NARROWEST = 20
@@ -38,9 +38,9 @@ def prepare() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)
     if sys.stdout is None:
-        sys.stdout = _closed()
+        sys.stdout = _closed_stream()
     if sys.stderr is None:
-        sys.stderr = _closed()
+        sys.stderr = _closed_stream()
     sys.stdout, sys.stderr = _whole(sys.stdout), _whole(sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -140,7 +140,7 @@ def say(text: str) -> None:
 
 def give(text: str) -> None:
     """Write a line or more of data to stdout; raises StateError where it cannot be written."""
-    with _named():
+    with _name_stdout_errors():
         out = _out()
         click.echo(text, out, nl=not text.endswith("\n"), color=is_coloured(out))
 
@@ -156,13 +156,13 @@ def give_artifact(artifact: str | bytes) -> None:
     out = _out()
     buffer = getattr(out, "buffer", None)
     if buffer is None or out.isatty():
-        give(visible(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
+        give(escape_control(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
         return
     if _is_build_log(out):
         token = os.urandom(16).hex().encode()
         end = b"" if data.endswith(b"\n") or not data else b"\n"
         data = b"::stop-commands::%s\n%s%s::%s::\n" % (token, data, end, token)
-    with _named():
+    with _name_stdout_errors():
         out.flush()
         buffer.write(data)
         buffer.flush()
@@ -200,12 +200,12 @@ class OutputError(StateError):
 
 def flush() -> None:
     """Write what is left for stdout; raises StateError where it cannot be written."""
-    with _named():
+    with _name_stdout_errors():
         _out().flush()
 
 
 @contextmanager
-def _named() -> Iterator[None]:
+def _name_stdout_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -243,6 +243,6 @@ def _let_go(stream: Any) -> None:
         os.close(nowhere)
 
 
-def _closed() -> io.TextIOWrapper:
+def _closed_stream() -> io.TextIOWrapper:
     """Return a stream that refuses what is written, as its closed descriptor did."""
     return open(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), "w", encoding="utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_reflex.model.plain import readable
+from pytest_reflex.model.plain import strip_ansi
 
 _LONGEST = 600
 _LIMIT = r"(?:limits?|quotas?|caps?|credits?|budget|allowance|usage|capacity)"
@@ -102,7 +102,7 @@ def is_limit_notice(text: str) -> bool:
 
     What stands in a document is none: a text about limits is not a limit.
     """
-    bare = readable(text).strip()
+    bare = strip_ansi(text).strip()
     if not bare or len(bare) > _LONGEST or _DOCUMENT.search(bare):
         return False
     sentences = [one.strip() for one in _SENTENCES.split(bare) if one.strip()]
@@ -117,7 +117,7 @@ def may_be_limit_notice(text: str) -> bool:
 
     That is enough to say of a tool which failed why it did, and too little to fail one.
     """
-    bare = readable(text).strip()
+    bare = strip_ansi(text).strip()
     if not bare or len(bare) > _LONGEST or _DOCUMENT.search(bare):
         return False
     return is_limit_notice(bare) or _MAYBE.search(bare) is not None
@@ -125,7 +125,7 @@ def may_be_limit_notice(text: str) -> bool:
 
 def is_of_the_account(text: str) -> bool:
     """Return whether a notice is about credit or a plan, which no time brings back."""
-    return _ACCOUNT.search(readable(text)) is not None
+    return _ACCOUNT.search(strip_ansi(text)) is not None
 
 
 _ACCOUNT = re.compile(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.contracts.limits import is_limit_notice
-from pytest_reflex.contracts.validate import ContractError, Faults, find_json, problems, unwrapped
+from pytest_reflex.contracts.validate import ContractError, Faults, find_json, problems, unwrap
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Rule
 
@@ -146,7 +146,7 @@ def _in_fence(text: str) -> str:
     if not around.strip() or _HEADING.search(around) or max(len(before), len(after)) > _LONGEST:
         return text
     inside = text[marks[0].start() : marks[-1].end()]
-    content = unwrapped(inside)
+    content = unwrap(inside)
     if content == inside or not content.strip():
         return text
     opens, closes = bool(_OPENING.fullmatch(before)), bool(_CLOSING.fullmatch(after))
@@ -267,7 +267,7 @@ def read_artifact(text: str) -> str:
     found = without_chatter(text.removeprefix("\ufeff"))
     if isinstance(found, Unusable):
         raise ContractError(f"{found.reason}: {one_line(text.strip(), 120)!r}")
-    artifact = unwrapped(found)
+    artifact = unwrap(found)
     if not artifact.strip():
         raise ContractError("the answer is empty; the whole artifact is needed")
     if "\0" in artifact:

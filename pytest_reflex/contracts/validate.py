@@ -38,10 +38,10 @@ def single_fence(text: str) -> str | None:
     inside = lines[1:-1]
     if any(_closes(line, opening[1]) for line in inside):
         return None
-    return _joined(inside)
+    return _join_lines(inside)
 
 
-def unwrapped(text: str) -> str:
+def unwrap(text: str) -> str:
     """Return a document without the fence that an agent put around the whole of it.
 
     Fences inside stay. Where the text can be read in two ways (a document that begins and ends
@@ -56,7 +56,7 @@ def unwrapped(text: str) -> str:
     named = opening[2].strip().lower() in _MARKDOWN
     if _ends_open(lines[1:-1]) or not (named or _ends_open(lines)):
         return text
-    return _joined(lines[1:-1])
+    return _join_lines(lines[1:-1])
 
 
 def _ends_open(lines: list[str]) -> bool:
@@ -75,7 +75,7 @@ def _closes(line: str, mark: str) -> bool:
     return len(bare) >= len(mark) and not bare.strip(mark[0])
 
 
-def _joined(lines: list[str]) -> str:
+def _join_lines(lines: list[str]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
@@ -150,7 +150,7 @@ def _objects(text: str, wrong: list[str]) -> Iterator[Any]:
         except RecursionError:
             raise ContractError("the answer is nested too deep") from None
         except ValueError as error:
-            closing, brackets = _closing(text, at)
+            closing, brackets = _find_closing(text, at)
             looked += brackets
             if looked > _MOST_BRACKETS:
                 raise ContractError("the answer holds too many braces that open nothing") from None
@@ -166,7 +166,7 @@ def _objects(text: str, wrong: list[str]) -> Iterator[Any]:
             yield value
 
 
-def _closing(text: str, at: int) -> tuple[int, int]:
+def _find_closing(text: str, at: int) -> tuple[int, int]:
     """Return the offset behind the brace that closes the one at `at` (0: none), and the work."""
     depth = looked = 0
     quoted = False

@@ -15,20 +15,20 @@ from pytest_reflex.criteria.diagnostics import (
     CONTROL,
     MAX_DEPTH,
     NOWHERE,
-    Faults,
+    Diagnostics,
     Items,
     NotFiniteError,
     Spot,
     Table,
     number_or_text,
     plain_value,
-    quoted,
+    quote,
 )
 from pytest_reflex.model.json_fault import json_fault
 from pytest_reflex.text.yaml_data import CONSTANTS, NUMBER_STARTS
 
 
-def read_json(text: str, faults: Faults) -> Any:
+def read_json(text: str, faults: Diagnostics) -> Any:
     """Return the value of a JSON text, without positions inside it.
 
     Raises CriteriaError where it is not JSON, holds a key twice, NaN, or nests too deeply.
@@ -55,15 +55,15 @@ def read_json(text: str, faults: Faults) -> Any:
         faults.stop("a text holds half of a surrogate pair")
     except ValueError as error:
         faults.stop(str(error))
-    return _checked(root, faults)
+    return _check_depth(root, faults)
 
 
-def _table(pairs: list[tuple[str, Any]], faults: Faults) -> Table:
+def _table(pairs: list[tuple[str, Any]], faults: Diagnostics) -> Table:
     table = Table()
     for key, value in pairs:
         if key in table:
             faults.add(
-                f"the key {quoted(key)} is given twice in one object", hint="remove one of the two"
+                f"the key {quote(key)} is given twice in one object", hint="remove one of the two"
             )
         table[key] = value
     return table
@@ -78,9 +78,9 @@ def _number(text: str) -> Any:
         raise ValueError(f"{text[:40]} {error}") from None
 
 
-def _checked(root: Any, faults: Faults) -> Any:
+def _check_depth(root: Any, faults: Diagnostics) -> Any:
     """Return the value with lists as `Items`; raises CriteriaError beyond the depth limit."""
-    level = [_converted(root)]
+    level = [_convert_list(root)]
     first = level[0]
     for _ in range(MAX_DEPTH):
         level = [child for node in level for child in _convert_children(node)]
@@ -92,17 +92,17 @@ def _checked(root: Any, faults: Faults) -> Any:
 def _convert_children(node: Any) -> list[Any]:
     if isinstance(node, Table):
         for key, value in node.items():
-            node[key] = _converted(value)
+            node[key] = _convert_list(value)
         children = list(node.values())
     elif isinstance(node, Items):
-        node[:] = [_converted(value) for value in node]
+        node[:] = [_convert_list(value) for value in node]
         children = list(node)
     else:
         return []
     return [child for child in children if isinstance(child, (Table, Items))]
 
 
-def _converted(value: Any) -> Any:
+def _convert_list(value: Any) -> Any:
     if type(value) is not list:
         return value
     items = Items()
@@ -118,7 +118,7 @@ QUOTED_BEFORE_COMMENT = frozenset({"search", "command", "expect_output", "matche
 """Keys whose unquoted value may have lost its end to a `#`."""
 
 
-def build(events: Iterable[Any], faults: Faults) -> Any:
+def build(events: Iterable[Any], faults: Diagnostics) -> Any:
     """Return the value of the one document that `events` (of ruamel.yaml) describe.
 
     Problems that leave the rest readable are added to `faults`; others raise CriteriaError.
@@ -148,7 +148,7 @@ _Key = tuple[str | None, Spot]
 class _Tree:
     """The state of one build: the open container, its awaited key, those around it, anchors."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Diagnostics) -> None:
         self.root: Any = None
         self._faults = faults
         self._documents = 0
@@ -239,7 +239,7 @@ class _Tree:
         elif text in table:
             first = table.at_key(text)[0]
             self._faults.add(
-                f"{quoted(text)} is given twice, first in line {first}",
+                f"{quote(text)} is given twice, first in line {first}",
                 spot,
                 hint="remove one of the two",
             )
@@ -267,7 +267,7 @@ class _Tree:
         except ValueError as error:
             hint = "put it in quotes if it is meant as text"
             as_value = "must be a finite number >= 0" if isinstance(error, NotFiniteError) else ""
-            message = f"{quoted(text)} {error}"
+            message = f"{quote(text)} {error}"
             self._faults.refuse(message, spot, hint=hint, as_value=as_value)
             return None
         if key and text and key in QUOTED_BEFORE_COMMENT:
@@ -291,7 +291,7 @@ class _Tree:
             hint = "remove the tag"
             tag = "!!" + tag.removeprefix(_YAMLS_OWN)
             if isinstance(value := getattr(event, "value", None), str):
-                hint += f": write {quoted(value) if tag == '!!str' else value}"
+                hint += f": write {quote(value) if tag == '!!str' else value}"
         self._faults.stop(f"the tag {tag} is not supported", spot, hint=hint)
 
     def _enter(self, event: Any) -> Spot:

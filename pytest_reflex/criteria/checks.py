@@ -10,19 +10,19 @@ from pytest_reflex.checks.composite import FILE
 from pytest_reflex.checks.options import FLAG, TEXT
 from pytest_reflex.criteria.diagnostics import (
     CONTROL,
-    Faults,
+    Diagnostics,
     Items,
     Table,
     lookup,
     nearest,
     plain,
-    quoted,
-    shortened,
+    quote,
+    shorten,
 )
 from pytest_reflex.criteria.fields import (
     as_in_file,
+    find_parameter,
     kind_of,
-    named_parameter,
     quoting_hint,
     refuse_text,
     text_at,
@@ -49,7 +49,7 @@ _GROUP = re.compile(r"\w[\w.-]{0,99}")
 
 def finish_check(
     table: Table,
-    faults: Faults,
+    faults: Diagnostics,
     rule_id: str,
     variables: Mapping[str, Any],
     registry: Registry,
@@ -78,14 +78,18 @@ def finish_check(
         message = f"the check belongs to this rule, but names {kind_of(table['rule_id'])}"
         faults.add(message, table.at("rule_id"), rule_id=rule_id)
     if known and len(faults.found) == before:
-        made, problems = _looked_at(made, registry.get(made.type))
+        made, problems = _validate(made, registry.get(made.type))
         for problem in problems:
             note_problem(problem, table, faults, rule_id)
     return made
 
 
 def _any_of(
-    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+    table: Table,
+    faults: Diagnostics,
+    rule_id: str,
+    variables: Mapping[str, Any],
+    registry: Registry,
 ) -> CheckSpec:
     """Return the check whose alternatives are given, each looked at in its own place."""
     before = len(faults.found)
@@ -103,7 +107,7 @@ def _any_of(
             faults.add(message, given.at(index), rule_id=rule_id)
     for key in table:
         if key not in (ALTERNATIVES, *NO_PARAMETERS):
-            message = f"{quoted(key)} cannot be combined with any_of"
+            message = f"{quote(key)} cannot be combined with any_of"
             hint = "put it into one of the alternatives"
             faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
     spec = CheckSpec(
@@ -119,20 +123,20 @@ def _any_of(
     return spec
 
 
-def _group(table: Table, faults: Faults, rule_id: str) -> str:
+def _group(table: Table, faults: Diagnostics, rule_id: str) -> str:
     if "group" not in table:
         return ""
     group = text_at(table, "group", faults, rule_id)
     if isinstance(table["group"], str) and not _GROUP.fullmatch(group):
-        message = f"the group {quoted(table['group'])} cannot be used"
+        message = f"the group {quote(table['group'])} cannot be used"
         hint = "letters, digits, dots, hyphens and underscores, at most 100"
         faults.add(message, table.at("group"), hint=hint, rule_id=rule_id)
     return group
 
 
-def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterable[Problem]]:
+def _validate(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterable[Problem]]:
     """Return the check, with what it names in files put into it, and what is wrong with it."""
-    if inlined := getattr(check_type, "inlined", None):  # few types have it
+    if inlined := getattr(check_type, "inline_files", None):  # few types have it
         try:
             spec = inlined(spec)
         except CriteriaError as error:
@@ -140,12 +144,12 @@ def _looked_at(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Itera
     return spec, check_type.problems(spec)
 
 
-def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry) -> None:
+def _refuse_type(table: Table, faults: Diagnostics, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
     known = list(registry.for_authors)
     if type(kind) is str:
         hint = nearest(kind, known)
-        message = f"unknown check type {quoted(kind)}"
+        message = f"unknown check type {quote(kind)}"
         faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
     elif "type" in table:
         refuse_text("type", kind, table.at("type"), faults, rule_id)
@@ -153,11 +157,11 @@ def _refuse_type(table: Table, faults: Faults, rule_id: str, registry: Registry)
         _note_no_type(table, faults, rule_id, known)
 
 
-def _note_no_type(table: Table, faults: Faults, rule_id: str, known: list[str]) -> None:
+def _note_no_type(table: Table, faults: Diagnostics, rule_id: str, known: list[str]) -> None:
     """Note that a check has no type, at the key that looks like a misspelled one."""
     for key in table:
-        if near := nearest_word(shortened(key), ("type", ALTERNATIVES)):
-            message = f"the check has no type, but {quoted(key)}"
+        if near := nearest_word(shorten(key), ("type", ALTERNATIVES)):
+            message = f"the check has no type, but {quote(key)}"
             faults.add(message, table.at_key(key), hint=suggest(near), rule_id=rule_id)
             return
     hint = f"one of {', '.join(known)}"
@@ -165,7 +169,7 @@ def _note_no_type(table: Table, faults: Faults, rule_id: str, known: list[str]) 
 
 
 def _params(
-    table: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any]
+    table: Table, faults: Diagnostics, rule_id: str, variables: Mapping[str, Any]
 ) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for key, value in table.items():
@@ -180,9 +184,9 @@ def _params(
     return params
 
 
-def note_problem(problem: Problem, table: Table, faults: Faults, rule_id: str) -> None:
+def note_problem(problem: Problem, table: Table, faults: Diagnostics, rule_id: str) -> None:
     """Note what a check type found, at the parameter that it is about."""
-    named = named_parameter(problem, table)
+    named = find_parameter(problem, table)
     shown = as_in_file(problem, named.value, named.spot, faults)
     hint = problem.hint or _hint(shown, named.value)
     faults.add(shown.message, named.spot, hint=hint, rule_id=rule_id)
@@ -212,7 +216,11 @@ _FOREIGN = {
 
 
 def finish_condition(
-    entry: Table, faults: Faults, rule_id: str, variables: Mapping[str, Any], registry: Registry
+    entry: Table,
+    faults: Diagnostics,
+    rule_id: str,
+    variables: Mapping[str, Any],
+    registry: Registry,
 ) -> Condition | None:
     """Return a condition; what is wrong with it is noted in `faults`."""
     table = entry
@@ -227,7 +235,7 @@ def finish_condition(
     key = _key_of(table, faults, rule_id)
     before = len(faults.found)
     for strange in _FOREIGN.keys() & table.keys():
-        message = f"a condition has no key {quoted(strange)}"
+        message = f"a condition has no key {quote(strange)}"
         faults.add(message, table.at_key(strange), hint=_FOREIGN[strange], rule_id=rule_id)
     if not key or len(faults.found) > before:
         return None
@@ -238,7 +246,7 @@ def finish_condition(
     return Condition(check=spec, negated=table is not entry)
 
 
-def _key_of(table: Table, faults: Faults, rule_id: str) -> str:
+def _key_of(table: Table, faults: Diagnostics, rule_id: str) -> str:
     """Return the one key that says what is looked at; empty where there are none or several."""
     keys = [key for key in CONDITIONS if key in table]
     if len(keys) == 1:
@@ -253,7 +261,7 @@ def _key_of(table: Table, faults: Faults, rule_id: str) -> str:
         return ""
     slip = next((key for key in table if nearest_word(key, (*CONDITIONS, NOT))), "")
     spot = table.at_key(slip) if slip else table.spot
-    told = f", but {quoted(slip)}" if slip else ""
+    told = f", but {quote(slip)}" if slip else ""
     hint = nearest(slip, (*CONDITIONS, NOT)) if slip else A_CONDITION
     faults.add(f"a condition has none of {_KEYS}{told}", spot, hint=hint, rule_id=rule_id)
     return ""

@@ -30,7 +30,7 @@ _LONGEST_SHOWN = 60
 _MOST_SHOWN = 12
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a text of the user's in quotes, on one line, cut where it is long."""
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "...")
 
@@ -39,11 +39,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint for an unknown word: the nearest known one, all where they are few, or none."""
     words = tuple(known)
     if 0 < len(words) <= _MOST_SHOWN:
-        return did_you_mean(shortened(word), words)
-    return suggest(nearest_word(shortened(word), words))
+        return did_you_mean(shorten(word), words)
+    return suggest(nearest_word(shorten(word), words))
 
 
-def shortened(word: str) -> str:
+def shorten(word: str) -> str:
     """Return the start of a word, which is enough to find what is near it."""
     return word[:_LONGEST_SHOWN]
 
@@ -58,14 +58,14 @@ def what_is_wrong(text: str) -> tuple[str, str]:
     odd = next((c for c in text if not (c.isascii() and (c.isalnum() or c in ".-_ "))), None)
     if odd is not None:
         name = unicodedata.name(odd, "a character without a name")
-        return f"the id {quoted(text)} holds U+{ord(odd):04X} ({name})", f"ids look like {FORM}"
+        return f"the id {quote(text)} holds U+{ord(odd):04X} ({name})", f"ids look like {FORM}"
     near = re.sub(r"[-_ ]+", "-", text.lower()).strip("-.")
     hint = f"did you mean {near}?" if is_id(near) else f"ids look like {FORM}"
     form = "lower case, parts joined by dots, hyphens inside a part"
-    return f"{quoted(text)} is not an id: {form}", hint
+    return f"{quote(text)} is not an id: {form}", hint
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return the form in which ids that look or compare alike are equal."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return "".join(c for c in plain if unicodedata.category(c) != "Cf")
@@ -78,7 +78,7 @@ NOWHERE: Spot = (0, 0)
 MOST_PROBLEMS = 100
 
 
-class Faults:
+class Diagnostics:
     """Gathers what is wrong with one file, so that a user sees all of it at once.
 
     `path` is how messages name the file; `text` is its content, for hints that need the line.
@@ -211,14 +211,14 @@ class Items(list[Any]):
         return self.spots[index] if index < len(self.spots) else self.spot
 
 
-class Written(float):
+class WrittenFloat(float):
     """A decimal number that remembers how it was written, so that 0.1 is exactly 1/10."""
 
     __slots__ = ("text",)
     text: str
 
     @classmethod
-    def of(cls, text: str) -> Written:
+    def of(cls, text: str) -> WrittenFloat:
         number = cls(text)
         number.text = text
         return number
@@ -229,7 +229,7 @@ class Written(float):
 
 
 def plain_value(text: str) -> Any:
-    """Return None, a bool, an int, a `Written` decimal, or the text itself.
+    """Return None, a bool, an int, a `WrittenFloat` decimal, or the text itself.
 
     Raises ValueError, its message a predicate, for numbers that cannot be used: NaN, infinity,
     absurd lengths and exponents.
@@ -253,18 +253,18 @@ def number_or_text(text: str) -> Any:
     return number if isinstance(number, int) else _decimal(text, number)
 
 
-def _decimal(text: str, number: float) -> Written:
+def _decimal(text: str, number: float) -> WrittenFloat:
     if text[-1].isalpha():
         raise NotFiniteError("is not a finite number")
     exponent = text.lower().partition("e")[2]
     if not math.isfinite(number) or abs(int(exponent or 0)) > LARGEST_EXPONENT:
         raise ValueError("is out of range")
-    return Written.of(text)
+    return WrittenFloat.of(text)
 
 
 def exact_number(value: int | float) -> Fraction:
     """Return the exact value of a number that was read."""
-    return value.exact if isinstance(value, Written) else Fraction(str(value))
+    return value.exact if isinstance(value, WrittenFloat) else Fraction(str(value))
 
 
 def plain(value: Any, variable: Callable[[Table], Any] | None = None) -> Any:
@@ -278,17 +278,19 @@ def plain(value: Any, variable: Callable[[Table], Any] | None = None) -> Any:
         return {key: plain(item, variable) for key, item in value.items()}
     if isinstance(value, Items):
         return [plain(item, variable) for item in value]
-    return float(value) if isinstance(value, Written) else value
+    return float(value) if isinstance(value, WrittenFloat) else value
 
 
-def lookup(variables: Mapping[str, Any], faults: Faults, rule_id: str) -> Callable[[Table], Any]:
+def lookup(
+    variables: Mapping[str, Any], faults: Diagnostics, rule_id: str
+) -> Callable[[Table], Any]:
     """Return what finds the value for a `{var: name}`; an unknown name is a problem."""
 
     def find(node: Table) -> Any:
         name = node[VAR]
         if name not in variables:
             known = nearest(name, variables) if variables else "declare it under vars"
-            faults.refuse(f"there is no variable {quoted(name)}", node.at(VAR), hint=known)
+            faults.refuse(f"there is no variable {quote(name)}", node.at(VAR), hint=known)
         return variables.get(name)
 
     return find
@@ -304,7 +306,7 @@ def parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not is_variable_name(name):
         raise UsageError(
-            f"--var {quoted(text)} is not of the form NAME=VALUE",
+            f"--var {quote(text)} is not of the form NAME=VALUE",
             hint="NAME is made of letters, digits and underscores",
         )
     return name, value
@@ -320,12 +322,12 @@ def settle_variables(declared: Mapping[str, Any], given: Mapping[str, Any]) -> d
     for name, value in given.items():
         if name not in declared:
             known = nearest(name, declared) if declared else "declare it under vars"
-            raise UsageError(f"the criteria have no variable {quoted(name)}", hint=known)
-        settled[name] = _settled(name, declared[name], value)
+            raise UsageError(f"the criteria have no variable {quote(name)}", hint=known)
+        settled[name] = _typed_variable(name, declared[name], value)
     return settled
 
 
-def _settled(name: str, declared: Any, value: Any) -> Any:
+def _typed_variable(name: str, declared: Any, value: Any) -> Any:
     if not isinstance(value, str) or isinstance(declared, str):
         return value
     try:

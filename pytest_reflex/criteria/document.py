@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.criteria.build import build, read_json
-from pytest_reflex.criteria.diagnostics import Faults, Spot, Table
+from pytest_reflex.criteria.diagnostics import Diagnostics, Spot, Table
 from pytest_reflex.errors import (
     TRY_AGAIN,
     CriteriaError,
@@ -23,7 +23,7 @@ from pytest_reflex.text.yaml_data import ForbiddenCharacterError, yaml_events
 MAX_BYTES = 16 * 1024 * 1024
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path as messages show it: relative where it lies below the working directory."""
     try:
         return str(path.absolute().relative_to(Path.cwd()))
@@ -31,18 +31,18 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def read_document(path: Path, keys: str = "`rules`") -> tuple[Table, Faults]:
+def read_document(path: Path, keys: str = "`rules`") -> tuple[Table, Diagnostics]:
     """Return the mapping in a file and what was found wrong so far; `keys` are what it needs.
 
     Raises CriteriaError where the file cannot be read at all.
     """
-    name = shown(path)
+    name = display_path(path)
     return parse_document(read_bytes(path, name), name, keys)
 
 
-def parse_document(data: bytes, name: str, keys: str = "`rules`") -> tuple[Table, Faults]:
+def parse_document(data: bytes, name: str, keys: str = "`rules`") -> tuple[Table, Diagnostics]:
     """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
-    faults = Faults(name)
+    faults = Diagnostics(name)
     faults.text = text = _decode(data, faults)
     root = _json(text, faults) if name.endswith(".json") else parse_events(text, faults)
     if root is None and not faults.found:
@@ -83,7 +83,7 @@ def _bytes_of(path: Path, place: Place) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _decode(data: bytes, faults: Faults) -> str:
+def _decode(data: bytes, faults: Diagnostics) -> str:
     try:
         text = data.decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n") if b"\r" in data else text
@@ -97,12 +97,12 @@ def _decode(data: bytes, faults: Faults) -> str:
         )
 
 
-def _json(text: str, faults: Faults) -> Any:
+def _json(text: str, faults: Diagnostics) -> Any:
 
     return read_json(text, faults) if text.strip() else None
 
 
-def parse_events(text: str, faults: Faults) -> Any:
+def parse_events(text: str, faults: Diagnostics) -> Any:
     """Return the value of a YAML text; raises CriteriaError."""
     try:
         return build(yaml_events(text), faults)

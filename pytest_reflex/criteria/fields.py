@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_reflex.criteria.diagnostics import (
     CONTROL,
-    Faults,
+    Diagnostics,
     Items,
     Spot,
     Table,
-    Written,
+    WrittenFloat,
     exact_number,
     nearest,
     number_or_text,
-    quoted,
+    quote,
 )
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.plain import as_written, one_line
@@ -35,7 +35,7 @@ _CLOSING = {"{": "}", "[": "]"}
 _Container = TypeVar("_Container", Table, Items)
 
 
-def number_hint(text: str, spot: Spot, faults: Faults) -> str:
+def number_hint(text: str, spot: Spot, faults: Diagnostics) -> str:
     """Return what to write where a number was meant and a text was read; else nothing."""
     number = number_meant(text)
     if number == text:
@@ -66,7 +66,7 @@ def number_meant(text: str) -> str:
         return ""
 
 
-def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Faults) -> Problem:
+def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Diagnostics) -> Problem:
     """Return a problem whose message shows a value that is not text as the file does.
 
     `017` is the number 17, and `~` nothing: an author looks for what is written.
@@ -80,7 +80,7 @@ def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Faults) -> Prob
     return replace(problem, message=message, given=written)
 
 
-def source(spot: Spot, faults: Faults, begins: str = "") -> str:
+def source(spot: Spot, faults: Diagnostics, begins: str = "") -> str:
     """Return a value that is not text as it stands in the file; nothing where that is not known.
 
     `begins` is a pattern for its first character, which alone is returned.
@@ -99,7 +99,7 @@ def source(spot: Spot, faults: Faults, begins: str = "") -> str:
 def refuse_unknown_keys(
     table: Table,
     known: Collection[str],
-    faults: Faults,
+    faults: Diagnostics,
     *,
     what: str,
     rule_id: str = "",
@@ -109,14 +109,14 @@ def refuse_unknown_keys(
     for key in table:
         if key not in known:
             faults.add(
-                f"{what} has no key {quoted(key)}",
+                f"{what} has no key {quote(key)}",
                 table.at_key(key),
                 hint=(hints or {}).get(key) or nearest(key, known),
                 rule_id=rule_id,
             )
 
 
-def text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
+def text_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> str:
     """Return the text under `key`; empty where it is not given or no text (a problem then)."""
     value = table.get(key)
     if type(value) is str and not (faults.controls and CONTROL.search(value)):
@@ -126,7 +126,7 @@ def text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
     return ""
 
 
-def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> str:
+def nonempty_text_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> str:
     """Return a text with something in it; not given or blank is a problem."""
     before = len(faults.found)
     text = text_at(table, key, faults, rule_id)
@@ -138,18 +138,18 @@ def filled_text_at(table: Table, key: str, faults: Faults, rule_id: str = "") ->
     return ""
 
 
-def table_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Table:
+def table_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Table:
     """Return the mapping under `key`; an empty one where it is not given or no mapping."""
     return _container_at(table, key, Table, "mapping", faults, rule_id)
 
 
-def list_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Items:
+def list_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Items:
     """Return the list under `key`; an empty one where it is not given or no list."""
     return _container_at(table, key, Items, "list", faults, rule_id)
 
 
 def _container_at(
-    table: Table, key: str, kind: type[_Container], word: str, faults: Faults, rule_id: str
+    table: Table, key: str, kind: type[_Container], word: str, faults: Diagnostics, rule_id: str
 ) -> _Container:
     value = table.get(key)
     if isinstance(value, kind):
@@ -159,7 +159,9 @@ def _container_at(
     return kind(table.spot)
 
 
-def texts_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> list[tuple[str, Spot]]:
+def texts_at(
+    table: Table, key: str, faults: Diagnostics, rule_id: str = ""
+) -> list[tuple[str, Spot]]:
     """Return one text or a list of texts with their positions."""
     value = table.get(key)
     if isinstance(value, str):
@@ -174,10 +176,10 @@ def texts_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> list[
     return found
 
 
-def number_at(table: Table, key: str, faults: Faults, rule_id: str = "") -> Fraction | None:
+def number_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Fraction | None:
     """Return the exact number under `key`, None where it is none (a problem then)."""
     value = table.get(key)
-    if type(value) is int or type(value) is Written:
+    if type(value) is int or type(value) is WrittenFloat:
         return exact_number(value)
     spot = table.at(key)
     if value is None and faults.retell_number(key, spot, rule_id=rule_id):
@@ -191,7 +193,7 @@ def word_at(
     table: Table,
     key: str,
     words: Collection[str],
-    faults: Faults,
+    faults: Diagnostics,
     rule_id: str = "",
     *,
     hint: str = "",
@@ -217,13 +219,13 @@ def kind_of(value: Any) -> str:
     if isinstance(value, bool):
         return f"the boolean {str(value).lower()}"
     if isinstance(value, (int, float)):
-        return f"the number {value.text if isinstance(value, Written) else value}"
+        return f"the number {value.text if isinstance(value, WrittenFloat) else value}"
     if isinstance(value, str):
-        return f"the text {quoted(value)}"
+        return f"the text {quote(value)}"
     return "a mapping" if isinstance(value, dict) else "a list"
 
 
-def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str = "") -> None:
+def refuse_text(what: str, value: Any, spot: Spot, faults: Diagnostics, rule_id: str = "") -> None:
     """Note that a value is not text, or one with a control character, and what to do about it."""
     found = CONTROL.search(value) if isinstance(value, str) else None
     if found:
@@ -238,7 +240,7 @@ def refuse_text(what: str, value: Any, spot: Spot, faults: Faults, rule_id: str 
     faults.add(message, spot, hint=hint, rule_id=rule_id)
 
 
-class Named(NamedTuple):
+class NamedParameter(NamedTuple):
     """The parameter that a message is about; no key where it names none."""
 
     key: str
@@ -246,7 +248,7 @@ class Named(NamedTuple):
     spot: Spot
 
 
-def named_parameter(problem: Problem, table: Table) -> Named:
+def find_parameter(problem: Problem, table: Table) -> NamedParameter:
     """Return the parameter that a problem is about, as far as its path leads into the table.
 
     The place is the value's; the key's own where that is what is wrong; the table's start where the
@@ -259,7 +261,7 @@ def named_parameter(problem: Problem, table: Table) -> Named:
             break
         table, key = inner, name
     at_key = problem.of_key and key == problem.path[-1]
-    return Named(key, table.get(key), table.at_key(key) if at_key else table.at(key))
+    return NamedParameter(key, table.get(key), table.at_key(key) if at_key else table.at(key))
 
 
 def quoting_hint(value: Any) -> str:

@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.criteria.diagnostics import (
-    Faults,
+    Diagnostics,
     Items,
     Table,
     is_variable_name,
     nearest,
     plain,
     plain_value,
-    quoted,
+    quote,
 )
 from pytest_reflex.criteria.fields import (
     kind_of,
@@ -34,12 +34,12 @@ _NAME = re.compile(r"\w[\w.-]{0,99}")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def read_name(table: Table, faults: Faults) -> str:
+def read_name(table: Table, faults: Diagnostics) -> str:
     """Return the name; empty where none is given."""
     name = text_at(table, "name", faults)
     if name and not _NAME.fullmatch(name):
         faults.add(
-            f"the name {quoted(name)} cannot be used",
+            f"the name {quote(name)} cannot be used",
             table.at("name"),
             hint="letters, digits, dots, hyphens and underscores, at most 100",
         )
@@ -52,7 +52,7 @@ def name_from(stem: str) -> str:
     return name[:100] or "criteria"
 
 
-def read_version(table: Table, faults: Faults) -> int | None:
+def read_version(table: Table, faults: Diagnostics) -> int | None:
     if "version" not in table:
         return None
     version = table["version"]
@@ -66,7 +66,7 @@ def read_version(table: Table, faults: Faults) -> int | None:
 
 
 def read_thresholds(
-    table: Table, faults: Faults, *, keys: tuple[str, ...] = ("phases", "phase")
+    table: Table, faults: Diagnostics, *, keys: tuple[str, ...] = ("phases", "phase")
 ) -> dict[Level, Fraction]:
     """Return the thresholds under the first of `keys` that is there; `phase` is the seed's word."""
     given = [key for key in keys if key in table]
@@ -77,7 +77,7 @@ def read_thresholds(
     for word in levels:
         if word not in Level.__members__:
             hint = nearest(word, Level.__members__)
-            faults.add(f"there is no phase {quoted(word)}", levels.at_key(word), hint=hint)
+            faults.add(f"there is no phase {quote(word)}", levels.at_key(word), hint=hint)
         elif not isinstance(levels[word], Table):
             hint = f"{word}: {{threshold: 0.8}}"
             kind = kind_of(levels[word])
@@ -89,7 +89,7 @@ def read_thresholds(
     return thresholds
 
 
-def _read_level(level: Level, table: Table, faults: Faults) -> Fraction | None:
+def _read_level(level: Level, table: Table, faults: Diagnostics) -> Fraction | None:
     refuse_unknown_keys(table, ("threshold", "active_levels"), faults, what=f"phase {level}")
     active = [other.value for other in ACTIVE_LEVELS[level]]
     if "active_levels" in table and table["active_levels"] != active:
@@ -118,17 +118,17 @@ def parse_threshold(text: str) -> Fraction:
         raise UsageError(f"the threshold {text[:40]!r} {error}") from None
     table = Table()
     table["threshold"] = value
-    faults = Faults("")
+    faults = Diagnostics("")
     threshold = number_at(table, "threshold", faults)
     if threshold is None:
         hint = "a number such as 0.8"
         raise UsageError(f"the threshold {text[:40]!r} is not a number", hint=hint)
     if not 0 <= threshold <= 1:
-        raise UsageError(f"the threshold {quoted(text)} does not lie between 0 and 1")
+        raise UsageError(f"the threshold {quote(text)} does not lie between 0 and 1")
     return threshold
 
 
-def read_variables(table: Table, faults: Faults) -> dict[str, Any]:
+def read_variables(table: Table, faults: Diagnostics) -> dict[str, Any]:
     """Return the variables as plain values."""
     variables = table_at(table, "vars", faults)
     seen: dict[str, str] = {}
@@ -136,22 +136,22 @@ def read_variables(table: Table, faults: Faults) -> dict[str, Any]:
         spot = variables.at_key(name)
         if not is_variable_name(name):
             hint = "letters, digits and underscores"
-            faults.add(f"{quoted(name)} cannot name a variable", spot, hint=hint)
+            faults.add(f"{quote(name)} cannot name a variable", spot, hint=hint)
         first = seen.setdefault(name.upper(), name)
         if first != name:
-            names = f"{quoted(first)} and {quoted(name)}"
+            names = f"{quote(first)} and {quote(name)}"
             faults.add(f"the variables {names} differ in case only", spot)
     found: dict[str, Any] = plain(variables)
     return found
 
 
-def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
+def read_commands(table: Table, faults: Diagnostics) -> dict[str, Any]:
     """Return the commands for agents and for fixes: name to argv and declared arguments."""
     commands = table_at(table, "commands", faults)
     for name in commands:
         entry = commands[name]
         if not _NAME.fullmatch(name):
-            message = f"{quoted(name)} cannot name a command"
+            message = f"{quote(name)} cannot name a command"
             faults.add(message, commands.at_key(name), hint="letters, digits and hyphens")
         if isinstance(entry, Table):
             _look_at_command(name, entry, faults)
@@ -166,7 +166,7 @@ def read_commands(table: Table, faults: Faults) -> dict[str, Any]:
     return found
 
 
-def _look_at_command(name: str, entry: Table, faults: Faults) -> None:
+def _look_at_command(name: str, entry: Table, faults: Diagnostics) -> None:
     what = f"command {name}"
     refuse_unknown_keys(entry, ("argv", "args", "timeout"), faults, what=what)
     if not isinstance(entry.get("argv"), Items) or not entry["argv"]:
@@ -185,19 +185,19 @@ def _look_at_command(name: str, entry: Table, faults: Faults) -> None:
             faults.add("timeout must be above 0", entry.at("timeout"))
 
 
-def read_drops(table: Table, faults: Faults, known: Iterable[str]) -> set[str]:
+def read_drops(table: Table, faults: Diagnostics, known: Iterable[str]) -> set[str]:
     """Return the ids under `drop`; one that is not inherited is a problem."""
     ids = list(known)
     drops = set()
     for text, spot in texts_at(table, "drop", faults):
         if text not in ids:
             hint = nearest(text, ids) if ids else "nothing is inherited here"
-            faults.add(f"drop: no inherited rule is called {quoted(text)}", spot, hint=hint)
+            faults.add(f"drop: no inherited rule is called {quote(text)}", spot, hint=hint)
         drops.add(text)
     return drops
 
 
-def read_rule_tables(table: Table, faults: Faults) -> list[Table]:
+def read_rule_tables(table: Table, faults: Diagnostics) -> list[Table]:
     """Return the entries of `rules` that are mappings; others are problems."""
     rules = list_at(table, "rules", faults)
     tables = [rule for rule in rules if isinstance(rule, Table)]

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.diagnostics import (
-    Faults,
+    Diagnostics,
     Spot,
     Table,
     in_order,
-    quoted,
+    quote,
     settle_variables,
 )
-from pytest_reflex.criteria.document import read_document, shown
+from pytest_reflex.criteria.document import display_path, read_document
 from pytest_reflex.criteria.fields import refuse_unknown_keys, texts_at
 from pytest_reflex.criteria.header import name_from, read_name, read_thresholds, read_version
 from pytest_reflex.criteria.rules import Layer, finish, join, look_at, read_over
@@ -59,10 +59,12 @@ def _roots(home: Path, working: Path) -> tuple[Path, ...]:
 
 
 def _project(home: Path) -> Path | None:
-    return next(_holding(home, _REPOSITORY), None) or next(_holding(home, _CONFIGURATION), None)
+    return next(_folders_with(home, _REPOSITORY), None) or next(
+        _folders_with(home, _CONFIGURATION), None
+    )
 
 
-def _holding(home: Path, names: tuple[str, ...]) -> Iterator[Path]:
+def _folders_with(home: Path, names: tuple[str, ...]) -> Iterator[Path]:
     """Yield the folders from `home` upwards that hold one of the names."""
     for folder in (home, *home.parents):
         if any((folder / name).exists() for name in names):
@@ -110,7 +112,7 @@ def read_criteria(
     relative_to: Path | None = None,
 ) -> tuple[Criteria, tuple[Path, ...]]:
     """Return criteria as `load_criteria` does, and every file that they were read from."""
-    reading = Reading(registry, variables or {})
+    reading = CriteriaReader(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
     with collector_off():
         table, faults = reading.document(path)
@@ -118,18 +120,18 @@ def read_criteria(
     return criteria, tuple(dict.fromkeys(reading.files))
 
 
-class Reading:
+class CriteriaReader:
     """One act of reading: the files that took part, and what was wrong with each."""
 
     def __init__(self, registry: Registry, variables: Mapping[str, Any]) -> None:
         self._registry = registry
         self._variables = variables
-        self._faults: list[Faults] = []
+        self._faults: list[Diagnostics] = []
         self._unreadable: list[Problem] = []
         self._layers: dict[Path, Layer] = {}
         self.files: list[Path] = []
 
-    def document(self, path: Path) -> tuple[Table, Faults]:
+    def document(self, path: Path) -> tuple[Table, Diagnostics]:
         """Return the mapping in a file; raises CriteriaError where it cannot be read."""
         table, faults = read_document(path)
         self.files.append(path)
@@ -137,7 +139,7 @@ class Reading:
         return table, faults
 
     def layer(
-        self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...] = ()
+        self, path: Path, table: Table, faults: Diagnostics, chain: tuple[Path, ...] = ()
     ) -> Layer:
         """Return what a file says over what it inherits; `chain` are the files that led to it."""
         keys: tuple[str, ...] = TEMPLATE_KEYS
@@ -146,7 +148,7 @@ class Reading:
         if is_suite(table):
             return self._suite(path, table, faults, chain)
         refuse_unknown_keys(table, keys, faults, what="a template")
-        base = self._inherited(table, "extends", path, faults, chain)
+        base = self._read_bases(table, "extends", path, faults, chain)
         layer = read_over(base, table, faults, read_thresholds(table, faults))
         layer.name = read_name(table, faults) or name_from(path.stem)
         layer.version = read_version(table, faults)
@@ -158,7 +160,7 @@ class Reading:
         rules, off = [], []
         for draft in layer.drafts.values():
             # Most rules are given by one file alone, where nothing can be switched off.
-            if draft.base is not None and (place := draft.switched_off()):
+            if draft.base is not None and (place := draft.off_place()):
                 look_at(draft)
                 off.append(SwitchedOff(draft.id, place))
             else:
@@ -171,7 +173,7 @@ class Reading:
             rules=tuple(rule for rule in rules if rule),
             vars=variables,
             commands=layer.commands,
-            source=shown(path),
+            source=display_path(path),
             switched_off=tuple(off),
         )
         refuse_vacuous(criteria)
@@ -183,8 +185,10 @@ class Reading:
         if found or self._unreadable:
             raise CriteriaError(in_order(found + self._unreadable))
 
-    def _suite(self, path: Path, table: Table, faults: Faults, chain: tuple[Path, ...]) -> Layer:
-        hints = _made_a_suite(table)
+    def _suite(
+        self, path: Path, table: Table, faults: Diagnostics, chain: tuple[Path, ...]
+    ) -> Layer:
+        hints = _suite_hints(table)
         refuse_unknown_keys(table, SUITE_KEYS, faults, what="a suite", hints=hints)
         inline = table.get("criteria")
         thresholds = read_thresholds(table, faults, keys=("phases",))
@@ -196,13 +200,13 @@ class Reading:
                 thresholds=read_thresholds(inline, faults),
             )
         else:
-            base = self._inherited(table, "criteria", path, faults, chain)
+            base = self._read_bases(table, "criteria", path, faults, chain)
         layer = read_over(base, table, faults, thresholds)
         layer.name = layer.name or name_from(path.stem)
         return layer
 
-    def _inherited(
-        self, table: Table, key: str, path: Path, faults: Faults, chain: tuple[Path, ...]
+    def _read_bases(
+        self, table: Table, key: str, path: Path, faults: Diagnostics, chain: tuple[Path, ...]
     ) -> Layer:
         chain = (*chain, path.resolve())
         layers = []
@@ -216,7 +220,7 @@ class Reading:
         return join(layers, faults)
 
     def _base(
-        self, reference: str, spot: Spot, source: Path, faults: Faults, chain: tuple[Path, ...]
+        self, reference: str, spot: Spot, source: Path, faults: Diagnostics, chain: tuple[Path, ...]
     ) -> Layer | None:
         try:
             path = find_template(reference, relative_to=source.parent).resolve()
@@ -224,12 +228,12 @@ class Reading:
             faults.add(error.problems[0].message, spot, hint=error.problems[0].hint)
             return None
         if not (is_shared(path) or reaches(source, path)):
-            message = f"{quoted(reference)} leads out of the project of this file"
+            message = f"{quote(reference)} leads out of the project of this file"
             hint = "what several projects share belongs in a pack, or copy it into this one"
             faults.add(message, spot, hint=hint)
             return None
         if path in chain or len(chain) > _LONGEST_CHAIN:
-            way = " -> ".join(shown(step) for step in (*chain, path))
+            way = " -> ".join(display_path(step) for step in (*chain, path))
             faults.add(f"these files extend one another without end: {way}", spot)
             return None
         if path not in self._layers:
@@ -266,7 +270,7 @@ def is_suite(table: Table) -> bool:
     return "criteria" in table or "artifacts" in table
 
 
-def _made_a_suite(table: Table) -> dict[str, str]:
+def _suite_hints(table: Table) -> dict[str, str]:
     """Return, for keys of a template, what to do about them in a file that is a suite."""
     word = "artifacts" if "artifacts" in table else "criteria"
     made = f"'{word}' (line {table.at_key(word)[0]}) makes this a suite: remove it, or"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Faults, Items, Table, lookup, nearest, plain
+from pytest_reflex.criteria.diagnostics import Diagnostics, Items, Table, lookup, nearest, plain
 from pytest_reflex.criteria.fields import (
-    filled_text_at,
+    find_parameter,
     kind_of,
-    named_parameter,
+    nonempty_text_at,
     number_at,
     text_at,
     word_at,
@@ -41,38 +41,38 @@ _SAFE = "did you mean safe?"
 _WHOLE = {number: Fraction(number) for number in range(101)}
 
 
-def _description(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _description(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["description"]
     if type(value) is not str or not value or value.isspace() or faults.controls:
-        value = filled_text_at(table, "description", faults, rule_id)
+        value = nonempty_text_at(table, "description", faults, rule_id)
     rule.description = value
 
 
-def _hint(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _hint(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     rule.hint = text_at(table, "hint", faults, rule_id)
 
 
-def _why(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _why(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     rule.why = text_at(table, "why", faults, rule_id)
 
 
-def _severity(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _severity(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["severity"]
     if value == OFF:
         rule.severity = None
         return
     if type(value) is not str or value not in SEVERITIES:
-        other = _meant_severity(value) if type(value) is str else None
+        other = _suggest_severity(value) if type(value) is str else None
         hint = f"did you mean {other}?" if other else ""
         value = word_at(table, "severity", SEVERITIES, faults, rule_id, hint=hint) or "fail"
     rule.severity = SEVERITIES[value]
 
 
-def _meant_severity(value: str) -> Severity | None:
+def _suggest_severity(value: str) -> Severity | None:
     return SEVERITIES.get(value.lower()) or _MEANT.get(value.lower())
 
 
-def _weight(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _weight(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["weight"]
     if type(value) is int and value in _WHOLE:
         rule.weight = _WHOLE[value]
@@ -83,7 +83,7 @@ def _weight(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     rule.weight = weight
 
 
-def _phase(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _phase(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     word = word_at(table, "phase", _LEVELS, faults, rule_id)
     if not word:
         return
@@ -97,7 +97,7 @@ def _phase(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
         )
 
 
-def _check(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _check(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["check"]
     if isinstance(value, Table):
         rule.checks = ((value, faults),)
@@ -106,7 +106,7 @@ def _check(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
             faults.add("check is an empty list", table.at("check"), rule_id=rule_id)
         rule.checks = _concrete(value, faults, rule_id)
     else:
-        rule.prose = filled_text_at(table, "check", faults, rule_id)
+        rule.prose = nonempty_text_at(table, "check", faults, rule_id)
         if "checks" not in table:
             rule.checks = ()
         return
@@ -115,7 +115,7 @@ def _check(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
         faults.add("check and checks both give checks", table.at_key("checks"), rule_id=rule_id)
 
 
-def _checks(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _checks(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["checks"]
     if isinstance(value, Items):
         rule.checks = _concrete(value, faults, rule_id)
@@ -124,7 +124,9 @@ def _checks(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
     faults.add(message, table.at("checks"), rule_id=rule_id)
 
 
-def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table, Faults], ...]:
+def _concrete(
+    values: Items, faults: Diagnostics, rule_id: str
+) -> tuple[tuple[Table, Diagnostics], ...]:
     for index, value in enumerate(values):
         if not isinstance(value, Table):
             faults.add(
@@ -136,7 +138,7 @@ def _concrete(values: Items, faults: Faults, rule_id: str) -> tuple[tuple[Table,
     return tuple((value, faults) for value in values if isinstance(value, Table))
 
 
-def _fix(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _fix(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["fix"]
     entries: list[Any] = value if isinstance(value, Items) else [value]
     for index, entry in enumerate(entries):
@@ -157,7 +159,7 @@ def _fix_hint(entry: Any) -> str:
 
 def finish_fix(
     entry: Table,
-    faults: Faults,
+    faults: Diagnostics,
     rule_id: str,
     variables: Mapping[str, Any],
     commands: Mapping[str, Any],
@@ -191,7 +193,7 @@ def finish_fix(
     for problem in fixes.problems(fix):
         spot = entry.at_key(fix.kind)
         if isinstance(params, Table):
-            named = named_parameter(problem, params)
+            named = find_parameter(problem, params)
             spot = named.spot if named.key else spot
         faults.add(problem.message, spot, hint=problem.hint, rule_id=rule_id)
     if fix.kind == FORMAT and len(faults.found) == before:
@@ -203,11 +205,11 @@ def finish_fix(
     return fix
 
 
-def _samples(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _samples(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     rule.samples = samples_at(table, faults, rule_id)
 
 
-def _when(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _when(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     value = table["when"]
     entries: list[Any] = value if isinstance(value, Items) else [value]
     if value is None:  # an override that takes the inherited one away
@@ -228,7 +230,7 @@ def _condition_hint() -> str:
     return A_CONDITION
 
 
-READERS: dict[str, Callable[[Table, Faults, str, Any], None]] = {
+READERS: dict[str, Callable[[Table, Diagnostics, str, Any], None]] = {
     "description": _description,
     "severity": _severity,
     "weight": _weight,

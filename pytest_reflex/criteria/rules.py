@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.criteria.checks import finish_check, finish_condition
 from pytest_reflex.criteria.diagnostics import (
-    Faults,
+    Diagnostics,
     Table,
-    folded,
+    fold,
     nearest,
-    quoted,
-    shortened,
+    quote,
+    shorten,
     what_is_wrong,
 )
 from pytest_reflex.criteria.fields import refuse_text
@@ -47,7 +47,7 @@ class Draft:
     __slots__ = ("base", "faults", "id", "table")
 
     def __init__(
-        self, rule_id: str, table: Table, faults: Faults, base: Draft | None = None
+        self, rule_id: str, table: Table, faults: Diagnostics, base: Draft | None = None
     ) -> None:
         self.id = rule_id
         self.table = table
@@ -62,7 +62,7 @@ class Draft:
         """Return what was said, the first to speak first."""
         return (*self.base.parts(), self) if self.base else (self,)
 
-    def switched_off(self) -> Place | None:
+    def off_place(self) -> Place | None:
         """Return where the rule is switched off; None where the last word is another severity."""
         said = (part for part in reversed(self.parts()) if "severity" in part.table)
         last = next(said, None)
@@ -75,7 +75,7 @@ class Draft:
         return [part.faults.place(part.table.spot) for part in self.parts()]
 
 
-def read_rule(table: Table, faults: Faults) -> Draft | None:
+def read_rule(table: Table, faults: Diagnostics) -> Draft | None:
     """Return what a mapping says about a rule; None where it does not say which."""
     rule_id = table.get("id")
     if type(rule_id) is str and is_id(rule_id):
@@ -127,13 +127,13 @@ def finish(
     return Rule(id=rule_id, place=draft.faults.place(draft.table.spot), **vars(rule))
 
 
-def _read_keys(table: Table, faults: Faults, rule_id: str, rule: Any) -> None:
+def _read_keys(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
     for key in table:
         if reader := READERS.get(key):
             reader(table, faults, rule_id, rule)
         elif key != "id":
             hint = nearest(key, ("id", *READERS))
-            message = f"a rule has no key {quoted(key)}"
+            message = f"a rule has no key {quote(key)}"
             faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
 
 
@@ -152,7 +152,7 @@ def _note_missing(draft: Draft, rule: Any) -> None:
         )
 
 
-def _refuse_id(table: Table, faults: Faults) -> None:
+def _refuse_id(table: Table, faults: Diagnostics) -> None:
     value = table.get("id")
     if type(value) is str:
         message, hint = what_is_wrong(value)
@@ -176,7 +176,7 @@ class Layer:
 
 
 def read_over(
-    base: Layer, table: Table, faults: Faults, thresholds: Mapping[Level, Fraction]
+    base: Layer, table: Table, faults: Diagnostics, thresholds: Mapping[Level, Fraction]
 ) -> Layer:
     """Return `base` with what a file says laid over it; name and version stay those of `base`."""
     drops = read_drops(table, faults, base.drafts)
@@ -184,7 +184,7 @@ def read_over(
     own = _own_drafts(table, faults)
     for rule_id in own.keys() & base.drafts.keys():
         if rule_id in drops:
-            faults.add(f"drop and rules both name {quoted(rule_id)}", own[rule_id].table.spot)
+            faults.add(f"drop and rules both name {quote(rule_id)}", own[rule_id].table.spot)
         own[rule_id] = own[rule_id].over(base.drafts[rule_id])
     _note_nothing_to_switch_off(own, base.drafts, faults)
     if base.drafts:
@@ -200,7 +200,7 @@ def read_over(
     )
 
 
-def join(layers: Iterable[Layer], faults: Faults) -> Layer:
+def join(layers: Iterable[Layer], faults: Diagnostics) -> Layer:
     """Return several files' shares as one: later ones win for all but rules.
 
     The same id from two files is a problem, unless one file's rule was made from the other's.
@@ -222,7 +222,7 @@ def join(layers: Iterable[Layer], faults: Faults) -> Layer:
     return joined
 
 
-def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
+def _either(one: Draft, other: Draft, faults: Diagnostics) -> Draft:
     first, second = one.origins(), other.origins()
     common = min(len(first), len(second))
     if first[:common] != second[:common]:
@@ -234,7 +234,7 @@ def _either(one: Draft, other: Draft, faults: Faults) -> Draft:
     return one if len(first) > len(second) else other
 
 
-def _own_drafts(table: Table, faults: Faults) -> dict[str, Draft]:
+def _own_drafts(table: Table, faults: Diagnostics) -> dict[str, Draft]:
     rules = read_rule_tables(table, faults)
     drafts = [draft for rule in rules if (draft := read_rule(rule, faults))]
     by_id = {draft.id: draft for draft in drafts}
@@ -243,7 +243,7 @@ def _own_drafts(table: Table, faults: Faults) -> dict[str, Draft]:
     return by_id
 
 
-def _note_same_ids(rules: list[Table], faults: Faults) -> None:
+def _note_same_ids(rules: list[Table], faults: Diagnostics) -> None:
     """Note ids that are equal, or would be if case and look-alike characters did not count."""
     seen: dict[str, tuple[str, int]] = {}
     for rule in rules:
@@ -251,11 +251,11 @@ def _note_same_ids(rules: list[Table], faults: Faults) -> None:
         if not isinstance(text, str):
             continue
         line = rule.at("id")[0]
-        first, where = seen.setdefault(folded(text), (text, line))
+        first, where = seen.setdefault(fold(text), (text, line))
         if (first, where) != (text, line):
-            same = "is given twice, first" if first == text else f"reads like {quoted(first)}"
+            same = "is given twice, first" if first == text else f"reads like {quote(first)}"
             hint = "rename or remove one of the two"
-            faults.add(f"the id {quoted(text)} {same} in line {where}", rule.at("id"), hint=hint)
+            faults.add(f"the id {quote(text)} {same} in line {where}", rule.at("id"), hint=hint)
 
 
 def _is_off(draft: Draft) -> bool:
@@ -263,23 +263,25 @@ def _is_off(draft: Draft) -> bool:
 
 
 def _note_nothing_to_switch_off(
-    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults
+    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Diagnostics
 ) -> None:
     """Note rules that are switched off by the very file that gives them."""
     for draft in own.values():
         if draft.base is None and _is_off(draft):
-            near = nearest_word(shortened(draft.id), known)
+            near = nearest_word(shorten(draft.id), known)
             hint = suggest(near) if near else "leave the rule out"
             message = "severity off is for an inherited rule, and none is called so"
             spot = draft.table.at("severity")
             faults.add(message, spot, hint=hint, rule_id=draft.id)
 
 
-def _note_near_misses(own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Faults) -> None:
+def _note_near_misses(
+    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Diagnostics
+) -> None:
     """Note rules that give too little for a new one and are called nearly as an inherited one."""
     for draft in own.values():
         if draft.id in known or "description" in draft.table or _is_off(draft):
             continue
-        if near := nearest_word(shortened(draft.id), known):
+        if near := nearest_word(shorten(draft.id), known):
             message = "no inherited rule is called so, and description is missing"
             faults.add(message, draft.table.spot, hint=suggest(near), rule_id=draft.id)

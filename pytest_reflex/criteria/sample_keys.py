@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from pytest_reflex.checks.folder import EXCLUDED_NAMES
-from pytest_reflex.criteria.diagnostics import CONTROL, Faults, Spot, Table, quoted
+from pytest_reflex.criteria.diagnostics import CONTROL, Diagnostics, Spot, Table, quote
 from pytest_reflex.criteria.fields import (
     kind_of,
     list_at,
@@ -33,14 +33,14 @@ read as an artifact, such as .git, is in no sample of one.
 _PATH = re.compile(PATH)
 
 
-def samples_at(table: Table, faults: Faults, rule_id: str) -> dict[str, list[Sample]]:
+def samples_at(table: Table, faults: Diagnostics, rule_id: str) -> dict[str, list[Sample]]:
     """Return the samples of a rule by their kind; what cannot be used is noted and left out."""
     samples = table_at(table, "samples", faults, rule_id)
     refuse_unknown_keys(samples, KINDS, faults, what="samples", rule_id=rule_id)
     return {key: _of_kind(samples, key, faults, rule_id) for key in samples if key in KINDS}
 
 
-def _of_kind(samples: Table, key: str, faults: Faults, rule_id: str) -> list[Sample]:
+def _of_kind(samples: Table, key: str, faults: Diagnostics, rule_id: str) -> list[Sample]:
     value = samples[key]
     if isinstance(value, str):
         return [Sample.of_text(value)]
@@ -62,7 +62,7 @@ def _of_kind(samples: Table, key: str, faults: Faults, rule_id: str) -> list[Sam
     return found
 
 
-def _mapping(entry: Table, faults: Faults, rule_id: str) -> list[Sample]:
+def _mapping(entry: Table, faults: Diagnostics, rule_id: str) -> list[Sample]:
     """Return the sample that a mapping stands for, in a list; an empty one where it is none."""
     before = len(faults.found)
     refuse_unknown_keys(entry, KEYS, faults, what="a sample", rule_id=rule_id)
@@ -82,7 +82,7 @@ def _mapping(entry: Table, faults: Faults, rule_id: str) -> list[Sample]:
     return [sample] if len(faults.found) == before else []
 
 
-def _files(entry: Table, faults: Faults, rule_id: str) -> dict[str, str]:
+def _files(entry: Table, faults: Diagnostics, rule_id: str) -> dict[str, str]:
     if entry["files"] is None:
         faults.add("files must be a mapping, not nothing", entry.at("files"), rule_id=rule_id)
     files = table_at(entry, "files", faults, rule_id)
@@ -92,14 +92,14 @@ def _files(entry: Table, faults: Faults, rule_id: str) -> dict[str, str]:
     for path in files:
         _refuse_path(path, files.at_key(path), faults, rule_id)
     for path, other in _clashes(files):
-        message = f"{quoted(path)} and {quoted(other)} cannot both be files of a folder"
+        message = f"{quote(path)} and {quote(other)} cannot both be files of a folder"
         faults.add(message, files.at_key(path), rule_id=rule_id)
     return {path: text_at(files, path, faults, rule_id) for path in files}
 
 
-def _refuse_path(path: str, spot: Spot, faults: Faults, rule_id: str) -> None:
+def _refuse_path(path: str, spot: Spot, faults: Diagnostics, rule_id: str) -> None:
     if not _PATH.match(path):
-        message = f"{quoted(path)} is not a path of a file inside a sample"
+        message = f"{quote(path)} is not a path of a file inside a sample"
         hint = "write it relative and with slashes: docs/a.md"
         faults.add(message, spot, hint=hint, rule_id=rule_id)
 

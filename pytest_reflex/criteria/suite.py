@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.criteria.diagnostics import Faults, Spot, Table, quoted
+from pytest_reflex.criteria.diagnostics import Diagnostics, Spot, Table, quote
 from pytest_reflex.criteria.fields import texts_at, word_at
-from pytest_reflex.criteria.load import VACUITY_HINT, Reading, collector_off, vacuity
+from pytest_reflex.criteria.load import VACUITY_HINT, CriteriaReader, collector_off, vacuity
 from pytest_reflex.errors import CriteriaError, UsageError, is_transient, read_twice
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.globs import alternatives
@@ -41,7 +41,7 @@ def load_suite(
     with every problem found: artifacts that match nothing included, and without `outside`, those
     that lie neither below `root` nor below the suite's folder.
     """
-    reading = Reading(registry, variables or {})
+    reading = CriteriaReader(registry, variables or {})
     with collector_off():
         table, faults = reading.document(path)
         wanted = read_level(table, faults)
@@ -105,7 +105,7 @@ def default_level(criteria: Criteria) -> Level:
     return Level.B if criteria.has(Level.B) else Level.A
 
 
-def read_level(table: Table, faults: Faults) -> Level | None:
+def read_level(table: Table, faults: Diagnostics) -> Level | None:
     """Return the level under the suite's key `phase`; None where it is not given."""
     if "phase" not in table:
         return None
@@ -118,7 +118,7 @@ def read_level(table: Table, faults: Faults) -> Level | None:
 
 
 def read_artifacts(
-    table: Table, path: Path, faults: Faults, *, root: Path | None = None
+    table: Table, path: Path, faults: Diagnostics, *, root: Path | None = None
 ) -> dict[str, Path]:
     """Return label to path of every artifact that the suite's patterns match.
 
@@ -133,7 +133,7 @@ def read_artifacts(
         faults.add("artifacts names nothing", table.at("artifacts"))
     found: dict[str, Path] = {}
     for pattern, spot in patterns:
-        matches = matching(pattern, path.parent, apart=path)
+        matches = match_artifacts(pattern, path.parent, apart=path)
         if not matches:
             _note_no_match(pattern, path, spot, faults)
         for match in matches:
@@ -148,10 +148,10 @@ def _lies_below(artifact: Path, *folders: Path) -> bool:
     return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
 
 
-def _note_outside(label: str, artifact: Path, spot: Spot, faults: Faults) -> None:
+def _note_outside(label: str, artifact: Path, spot: Spot, faults: Diagnostics) -> None:
     target = one_line(os.path.realpath(artifact))
     faults.add(
-        f"{quoted(label)} leads out of the project, to {target}",
+        f"{quote(label)} leads out of the project, to {target}",
         spot,
         hint="--reflex-outside lets artifacts lie anywhere",
     )
@@ -164,17 +164,17 @@ def artifact_patterns(path: Path) -> tuple[str, ...]:
     """
     from pytest_reflex.checks.registry import Registry
 
-    table, faults = Reading(Registry(), {}).document(path)
+    table, faults = CriteriaReader(Registry(), {}).document(path)
     return tuple(pattern for pattern, _ in texts_at(table, "artifacts", faults))
 
 
 def _names_one(table: Table, suite: Path) -> bool:
     """Return whether the suite names one artifact by its path, not by a pattern."""
-    patterns = texts_at(table, "artifacts", Faults(""))
+    patterns = texts_at(table, "artifacts", Diagnostics(""))
     return len(patterns) == 1 and os.path.lexists(suite.parent / patterns[0][0])
 
 
-def matching(pattern: str, folder: Path, apart: Path | None = None) -> list[Path]:
+def match_artifacts(pattern: str, folder: Path, apart: Path | None = None) -> list[Path]:
     """Return what a pattern of artifacts matches in a folder, without the file `apart`."""
     literal = folder / pattern
     if not pattern.strip() or "\0" in pattern:
@@ -183,7 +183,7 @@ def matching(pattern: str, folder: Path, apart: Path | None = None) -> list[Path
         return [literal]
     choices = alternatives(pattern)
     if len(choices) > 1:
-        return [path for choice in choices for path in matching(choice, folder, apart)]
+        return [path for choice in choices for path in match_artifacts(choice, folder, apart)]
     if not glob.has_magic(pattern):
         return []
     wants_folders = pattern.endswith("/")
@@ -203,9 +203,9 @@ def label_of(artifact: Path, folder: Path) -> str:
     return Path(os.path.relpath(artifact, folder)).as_posix()
 
 
-def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Faults) -> None:
+def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Diagnostics) -> None:
     faults.add(
-        f"{quoted(pattern)} matches no artifact in {suite.absolute().parent}",
+        f"{quote(pattern)} matches no artifact in {suite.absolute().parent}",
         spot,
         hint="patterns start at the suite's folder",
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_reflex.criteria.diagnostics import quoted
+from pytest_reflex.criteria.diagnostics import quote
 from pytest_reflex.errors import CriteriaError, is_file, nearest_word, read_twice, suggest
 
 GROUP = "pytest_reflex_criteria"
@@ -50,7 +50,7 @@ class Pack:
         return dict(sorted(found.items()))
 
 
-def installed_packs() -> tuple[Pack, ...]:
+def find_packs() -> tuple[Pack, ...]:
     """Return the packs of all installed distributions, by name; the first on the path wins."""
     from importlib.metadata import entry_points
 
@@ -66,7 +66,7 @@ def find_in_packs(reference: str) -> Path | None:
 
     Raises CriteriaError where several packs have a template of that name.
     """
-    packs = installed_packs()
+    packs = find_packs()
     pack_name, slash, name = reference.rpartition("/")
     found = [
         (f"{pack.name}/{name}", path)
@@ -78,7 +78,7 @@ def find_in_packs(reference: str) -> Path | None:
     if len(found) > 1:
         known = " and ".join(full for full, _ in found)
         raise CriteriaError(
-            f"several packs have a template {quoted(name)}: {known}",
+            f"several packs have a template {quote(name)}: {known}",
             hint=f"name one of them, such as {found[0][0]}",
         )
     return found[0][1] if found else None
@@ -86,7 +86,7 @@ def find_in_packs(reference: str) -> Path | None:
 
 def pack_references() -> list[str]:
     """Return `pack/name` of every template that packs bring."""
-    return [f"{pack.name}/{name}" for pack in installed_packs() for name in pack.templates()]
+    return [f"{pack.name}/{name}" for pack in find_packs() for name in pack.templates()]
 
 
 def _pack(name: str, value: str, distribution: str) -> Pack:
@@ -100,7 +100,7 @@ def _pack(name: str, value: str, distribution: str) -> Pack:
             folder = root.joinpath(*wanted)
             if folder.is_dir():
                 return Pack(name=name, distribution=distribution, folder=folder)
-    problem = f"the entry point {name} = {quoted(value)} of {distribution} {leads}"
+    problem = f"the entry point {name} = {quote(value)} of {distribution} {leads}"
     return Pack(name=name, distribution=distribution, folder=None, problem=problem)
 
 
@@ -153,7 +153,7 @@ def find_template(name: str | Path, *, relative_to: Path | None = None) -> Path:
     if isinstance(name, str) and path.suffix not in SUFFIXES and (found := find_in_packs(name)):
         return found
     raise CriteriaError(
-        f"there are no criteria {quoted(text)}; tried {', '.join(str(path) for path in tried)}",
+        f"there are no criteria {quote(text)}; tried {', '.join(str(path) for path in tried)}",
         hint=_remedy(text, path),
     )
 
@@ -162,7 +162,7 @@ def is_shared(path: Path) -> bool:
     """Return whether a file is a stock template or one of an installed pack."""
     if path.parent == stock_folder().resolve():
         return True
-    folders = [pack.folder for pack in installed_packs() if pack.folder]
+    folders = [pack.folder for pack in find_packs() if pack.folder]
     return any(path.is_relative_to(folder.resolve()) for folder in folders)
 
 
@@ -181,7 +181,7 @@ def _remedy(text: str, path: Path) -> str:
         beside = []
     known = [*stock_names(), *pack_references()]
     near = nearest_word(path.name if path.suffix else text, [*known, *sorted(beside)])
-    broken = {pack.name: pack.problem for pack in installed_packs() if pack.problem}
+    broken = {pack.name: pack.problem for pack in find_packs() if pack.problem}
     pack_name, slash, _ = text.rpartition("/")
     if slash and pack_name in broken:
         return broken[pack_name]

@@ -3,8 +3,8 @@
 from pytest_reflex.fixes.kind import FixError, Formatter, nobody
 from pytest_reflex.fixes.registry import (
     KINDS,
-    Applied,
-    Mended,
+    AppliedFix,
+    FixedText,
     apply,
     apply_all,
     example,
@@ -14,10 +14,10 @@ from pytest_reflex.fixes.registry import (
 
 __all__ = [
     "KINDS",
-    "Applied",
+    "AppliedFix",
     "FixError",
+    "FixedText",
     "Formatter",
-    "Mended",
     "apply",
     "apply_all",
     "example",

@@ -23,7 +23,7 @@ class Edit:
     new: str
 
 
-def nested(steps: tuple[Any, ...], value: Any) -> Any:
+def nest(steps: tuple[Any, ...], value: Any) -> Any:
     """Return `value` under new maps, one for each step."""
     for step in reversed(steps):
         if isinstance(step, int):
@@ -59,7 +59,7 @@ def _add(text: str, parent: Node, rest: tuple[Any, ...], value: Any) -> Edit:
         margin = _margin(text, first.start) if own_line else _margin(text, parent.start)
     else:
         own_line = bool(unit)
-    below = _render(text, nested(rest[1:], value), margin)
+    below = _render(text, nest(rest[1:], value), margin)
     new = below if parent.kind is NodeKind.LIST else f"{_string(rest[0])}: {below}"
     if parent.entries:
         at = parent.entries[-1].value.end
@@ -161,7 +161,7 @@ def word(value: Any, *, flow: bool = False) -> str:
     plain = (_PLAIN_IN_FLOW if flow else _PLAIN).fullmatch(value)
     if plain and value.lower() not in _OLD_WORDS and plain_value(value) == value:
         return value
-    return quoted(value)
+    return quote(value)
 
 
 def inline(value: Any) -> str:
@@ -172,10 +172,10 @@ def inline(value: Any) -> str:
         return "{" + ", ".join(f"{inline(k)}: {inline(v)}" for k, v in value.items()) + "}"
     if _is_list(value):
         return "[" + ", ".join(inline(item) for item in value) + "]"
-    return quoted(value) if isinstance(value, str) else json.dumps(value)
+    return quote(value) if isinstance(value, str) else json.dumps(value)
 
 
-def quoted(value: str) -> str:
+def quote(value: str) -> str:
     """Return a double-quoted string; what YAML does not print raw is escaped."""
     text = json.dumps(value, ensure_ascii=False)
     return re.sub(r"[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]", _escape, text)
@@ -205,7 +205,7 @@ def set_in_yaml(text: str, root: Node, steps: tuple[Any, ...], value: Any) -> Ed
     parent = way[-1][1].value if way else root
     rest = steps[len(way) :]
     if parent.kind is NodeKind.SCALAR and parent.value is None and way:
-        return _replace(text, way, nested(rest, value), style)
+        return _replace(text, way, nest(rest, value), style)
     if parent.kind is NodeKind.MAP:
         return _add_pair(text, parent, rest, value, style)
     if parent.kind is NodeKind.LIST:
@@ -250,7 +250,7 @@ def _below(value: Any, text: str, key: Node, style: Style) -> str:
 
 
 def _add_pair(text: str, parent: Node, rest: tuple[Any, ...], value: Any, style: Style) -> Edit:
-    key, below = str(rest[0]), nested(rest[1:], value)
+    key, below = str(rest[0]), nest(rest[1:], value)
     if parent.flow:
         return _add_in_flow(parent, f"{word(key, flow=True)}: {inline(below)}")
     first = parent.entries[0].key
@@ -262,7 +262,7 @@ def _add_pair(text: str, parent: Node, rest: tuple[Any, ...], value: Any, style:
 def _add_item(text: str, parent: Node, rest: tuple[Any, ...], value: Any, style: Style) -> Edit:
     if rest[0] not in ("-", len(parent.entries), str(len(parent.entries))):
         raise FixError(f"set: the list has {len(parent.entries)} items and none at {rest[0]}")
-    below = nested(rest[1:], value)
+    below = nest(rest[1:], value)
     if parent.flow:
         return _add_in_flow(parent, inline(below))
     column = _column(text, parent.start)

@@ -50,7 +50,7 @@ def no_faults(params: Params) -> Iterable[Fault]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class FixKind:
     """A kind of fix. `faults` says what the fields alone cannot; it sees well-typed parameters.
 
     A kind that runs a program is applied by `registry.apply` and who runs programs for it.
@@ -117,7 +117,7 @@ def nobody(params: Params, document: str) -> str:
     raise FixError(f"format: {params['command']} was not run: no program is run here")
 
 
-def settled(params: Params, document: str, formatter: Formatter) -> str:
+def format_until_stable(params: Params, document: str, formatter: Formatter) -> str:
     """Return what the formatter makes of the document, which it leaves alone once it is made.
 
     Raises FixError where the formatter gives no text, or changes its own result.
@@ -138,7 +138,7 @@ def faults(params: Params) -> Iterable[Fault]:
             yield "args", f"format: the argument {name} must not begin with a hyphen; {hint}"
 
 
-FORMAT_TEXT = Kind(
+FORMAT_TEXT = FixKind(
     name=FORMAT,
     fields={
         "command": Field(str, required=True, filled=True),

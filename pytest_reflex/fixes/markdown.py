@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, FixKind, Params
 from pytest_reflex.text.data_tree import is_data
-from pytest_reflex.text.lines import fitted, newline_of, split, starts, with_newline
+from pytest_reflex.text.lines import fit, newline_of, split, starts, with_newline
 from pytest_reflex.text.outline import Heading, Outline, block_tokens, outline
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*")
@@ -54,7 +54,7 @@ def _insert(document: str, offset: int, section: str) -> str:
     if lines and lines[-1].strip():
         gap = newline * (1 if lines[-1].endswith(("\n", "\r")) else 2)
     block = gap + with_newline(section + "\n" * bool(after.strip()), newline)
-    return before + fitted(before, block, after) + after
+    return before + fit(before, block, after) + after
 
 
 def _section(params: Params) -> str:
@@ -93,7 +93,7 @@ def section_faults(params: Params) -> Iterable[Fault]:
         yield "after", "insert_section takes after or before, not both"
 
 
-INSERT_SECTION = Kind(
+INSERT_SECTION = FixKind(
     name="insert_section",
     fields={
         "heading": Field(str, required=True, filled=True),
@@ -128,7 +128,7 @@ def tag_faults(params: Params) -> Iterable[Fault]:
         yield "language", message
 
 
-TAG_FENCES = Kind(
+TAG_FENCES = FixKind(
     name="tag_fences",
     fields={"language": Field(str, required=True, filled=True)},
     apply=tag_fences,

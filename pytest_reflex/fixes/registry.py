@@ -12,14 +12,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pytest_reflex.errors import Place, Problem, did_you_mean
-from pytest_reflex.fixes.kind import FORMAT_TEXT, FixError, Formatter, Kind, nobody, settled
+from pytest_reflex.fixes.kind import (
+    FORMAT_TEXT,
+    FixError,
+    FixKind,
+    Formatter,
+    format_until_stable,
+    nobody,
+)
 from pytest_reflex.fixes.markdown import INSERT_SECTION, TAG_FENCES
 from pytest_reflex.fixes.set_value import SET_VALUE
 from pytest_reflex.fixes.text import APPEND, INSERT_TEXT, REPLACE
 from pytest_reflex.model.rules import FORMAT, Criteria, Fix
 from pytest_reflex.text.lines import BOM
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, FixKind] = {
     kind.name: kind
     for kind in (
         INSERT_SECTION,
@@ -34,7 +41,7 @@ KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedFix:
     """What became of one fix: `changed`, or `reason` why not (nothing to do, or no place)."""
 
     fix: Fix
@@ -73,28 +80,28 @@ def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
     mark = BOM if text.startswith(BOM) else ""
     rest = text[len(mark) :]
     if fix.kind == FORMAT:
-        return mark + settled(fix.params, rest, formatter)
+        return mark + format_until_stable(fix.params, rest, formatter)
     return mark + KINDS[fix.kind].apply(fix.params, rest)
 
 
 def apply_all(
     fixes: Iterable[Fix], text: str, formatter: Formatter = nobody
-) -> tuple[str, list[Applied]]:
+) -> tuple[str, list[AppliedFix]]:
     """Apply fixes one after the other; one that cannot be applied is skipped with its reason."""
     log = []
     for fix in fixes:
         try:
             mended = apply(fix, text, formatter)
         except FixError as error:
-            log.append(Applied(fix, changed=False, reason=str(error)))
+            log.append(AppliedFix(fix, changed=False, reason=str(error)))
             continue
-        log.append(Applied(fix, mended != text, "" if mended != text else "nothing to do"))
+        log.append(AppliedFix(fix, mended != text, "" if mended != text else "nothing to do"))
         text = mended
     return text, log
 
 
 @dataclass(slots=True)
-class Mended:
+class FixedText:
     """A text after the safe fixes of some rules.
 
     `fixed` are the rules whose fixes changed it; `skipped` says of others why theirs did not.
@@ -107,9 +114,9 @@ class Mended:
 
 def mend(
     criteria: Criteria, rule_ids: Iterable[str], text: str, formatter: Formatter = nobody
-) -> Mended:
+) -> FixedText:
     """Apply the safe fixes of the named rules, one rule after the other."""
-    mended = Mended(text)
+    mended = FixedText(text)
     for rule_id in rule_ids:
         rule = criteria.rule(rule_id)
         safe = [fix for fix in rule.fixes if fix.safe] if rule else []

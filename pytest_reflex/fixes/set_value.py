@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.fixes.data_edit import Edit, nested, set_in_json, set_in_yaml
-from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
+from pytest_reflex.fixes.data_edit import Edit, nest, set_in_json, set_in_yaml
+from pytest_reflex.fixes.kind import Fault, Field, FixError, FixKind, Params
 from pytest_reflex.text.data import LANGUAGES
 from pytest_reflex.text.data_tree import (
     Node,
@@ -21,7 +21,7 @@ from pytest_reflex.text.data_tree import (
     top_keys,
     whole_tree,
 )
-from pytest_reflex.text.lines import DataSyntaxError, View, split
+from pytest_reflex.text.lines import DataSyntaxError, LineView, split
 from pytest_reflex.text.outline import Fence, front_matter, outline
 from pytest_reflex.text.paths import PathSyntaxError, Wildcard, index_of, key_in, parse, render
 
@@ -33,7 +33,7 @@ _NEXT_DOCUMENT = re.compile(r"^---(?:[ \t\r].*)?$", re.MULTILINE)
 class Structured:
     """A YAML or JSON text in a document, its tree, and the view that leads back."""
 
-    view: View
+    view: LineView
     root: Node
     is_json: bool
 
@@ -74,7 +74,7 @@ def _before_text(document: str) -> Structured:
         raise FixError("set: there is no front matter" + (" that ends" if found else ""))
     if found.language == "toml":
         raise FixError("set: the front matter is TOML, which this fix does not write: take replace")
-    view, is_json = View(document, found.first, found.last), found.language == "json"
+    view, is_json = LineView(document, found.first, found.last), found.language == "json"
     try:
         root = read_tree(view.text, is_json=is_json)
     except DataSyntaxError as error:
@@ -100,7 +100,7 @@ def _other_data(document: str) -> str:
 
 
 def _whole(document: str, steps: tuple[Any, ...]) -> Structured | None:
-    view = View(document)
+    view = LineView(document)
     whole = whole_tree(view.text)
     if whole is None:
         return None
@@ -116,7 +116,7 @@ def _blocks(
         kind = LANGUAGES.get(fence.language)
         if kind not in kinds or contains not in fence.text:
             continue
-        view = View(document, fence.first, fence.last, _indent(lines, fence))
+        view = LineView(document, fence.first, fence.last, _indent(lines, fence))
         if view.text != fence.text:
             wrong.append(f"line {fence.first}: blocks in a quotation are left alone")
             continue
@@ -181,16 +181,16 @@ def _put(data: Any, steps: tuple[Any, ...], value: Any) -> Any:
     if isinstance(data, dict) and isinstance(step, str):
         found = key_in(data, step)
         key = step if found is None else found
-        below = _put(data[key], rest, value) if key in data else nested(rest, value)
+        below = _put(data[key], rest, value) if key in data else nest(rest, value)
         return {**data, key: below}
     if isinstance(data, list):
         index = index_of(step)
         if index is None or index == len(data):
-            return [*data, nested(rest, value)]
+            return [*data, nest(rest, value)]
         changed = list(data)
         changed[index] = _put(data[index], rest, value)
         return changed
-    return nested(steps, value)
+    return nest(steps, value)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -235,7 +235,7 @@ def _unfit(value: Any) -> str:
     return "" if plain else f"a {type(value).__name__}"
 
 
-SET_VALUE = Kind(
+SET_VALUE = FixKind(
     name="set",
     fields={
         "path": Field(str, required=True, filled=True),

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.fixes.kind import Fault, Field, FixError, Kind, Params
+from pytest_reflex.fixes.kind import Fault, Field, FixError, FixKind, Params
 from pytest_reflex.search.patterns import Pattern, SearchError, compile_pattern, compile_text
 from pytest_reflex.text.data_tree import is_data
-from pytest_reflex.text.lines import fitted, newline_of, split, starts, with_newline
+from pytest_reflex.text.lines import fit, newline_of, split, starts, with_newline
 from pytest_reflex.text.outline import front_matter_lines, outline
 
 SECONDS = 2.0
@@ -35,7 +35,7 @@ def replace_matches(params: Params, document: str) -> str:
 
 def _replace(params: Params, document: str) -> tuple[str, int]:
     parts, done, matches = [], 0, 0
-    for start, end, new in _found(params, document):
+    for start, end, new in _find_matches(params, document):
         if new == document[start:end] or _is_inside(document, start, end, new):
             continue
         parts += [document[done:start], new]
@@ -44,13 +44,13 @@ def _replace(params: Params, document: str) -> tuple[str, int]:
     return "".join([*parts, document[done:]]), matches
 
 
-def _found(params: Params, document: str) -> list[tuple[int, int, str]]:
+def _find_matches(params: Params, document: str) -> list[tuple[int, int, str]]:
     """Return the matches, each with the text in its place."""
     new, most = params["with"], len(document) + 1
     pattern = _pattern(params)
     try:
         if params.get("expand"):
-            return pattern.expanded(document, new, limit=most, seconds=SECONDS)
+            return pattern.expand(document, new, limit=most, seconds=SECONDS)
         spans = pattern.spans(document, limit=most, seconds=SECONDS)
     except SearchError as error:
         raise FixError(f"replace: {params['search']!r} was not searched: {error}") from None
@@ -84,7 +84,7 @@ def replace_faults(params: Params) -> Iterable[Fault]:
             yield "with", f"replace: with is not a valid expansion: {error}"
 
 
-REPLACE = Kind(
+REPLACE = FixKind(
     name="replace",
     fields={
         "search": Field(str, required=True, filled=True),
@@ -133,7 +133,7 @@ def _at_end(document: str, text: str) -> str:
     whole = document if _ends_line(document) else document + newline
     if _is_there_before(whole, len(whole), text):
         return document
-    return whole + fitted(whole, as_lines(text, newline), "")
+    return whole + fit(whole, as_lines(text, newline), "")
 
 
 def at_start(document: str, text: str) -> str:
@@ -155,7 +155,7 @@ def beside(document: str, text: str, line: tuple[int, int], *, after: bool) -> s
     place = line[1] if after else line[0]
     before, rest = document[:place], document[place:]
     gap = "" if _ends_line(before) else newline
-    return before + gap + fitted(before + gap, as_lines(text, newline), rest) + rest
+    return before + gap + fit(before + gap, as_lines(text, newline), rest) + rest
 
 
 def is_beside(document: str, text: str, line: tuple[int, int], *, after: bool) -> bool:
@@ -238,7 +238,7 @@ def insert_faults(params: Params) -> Iterable[Fault]:
         yield key, f"insert_text needs one of after, before and at, not {shown}"
 
 
-INSERT_TEXT = Kind(
+INSERT_TEXT = FixKind(
     name="insert_text",
     fields={
         "text": Field(str, required=True, filled=True),
@@ -256,4 +256,6 @@ def append(params: Params, document: str) -> str:
     return at_end(document, params["text"])
 
 
-APPEND = Kind(name="append", fields={"text": Field(str, required=True, filled=True)}, apply=append)
+APPEND = FixKind(
+    name="append", fields={"text": Field(str, required=True, filled=True)}, apply=append
+)

@@ -22,7 +22,7 @@ from typing import Any
 
 from pytest_reflex.errors import read_again, read_or_raise
 from pytest_reflex.integrity.patterns import Finder
-from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, READ_IN_PARTS, sealed_parts
+from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, READ_IN_PARTS, extract_all
 
 NO_FILE = "no regular file"
 UNREADABLE = "unreadable"
@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class Fingerprint:
     """The SHA-256 of what counts in a file, a word where there is none, empty if nothing counts.
 
     `stamp` spares a read while it stays the same.
@@ -73,7 +73,7 @@ class Manifest:
     root: Path = field(compare=False)
     patterns: tuple[str, ...]
     apart: tuple[str, ...] = ()
-    files: Mapping[str, Print]
+    files: Mapping[str, Fingerprint]
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form: it holds paths and hashes, and no root."""
@@ -89,7 +89,7 @@ class Manifest:
             root=root,
             patterns=tuple(wire["patterns"]),
             apart=tuple(wire["apart"]),
-            files={path: Print(digest) for path, digest in wire["files"].items()},
+            files={path: Fingerprint(digest) for path, digest in wire["files"].items()},
         )
 
 
@@ -117,7 +117,7 @@ def changes(manifest: Manifest) -> tuple[Change, ...]:
 
 def compare(before: Manifest, after: Manifest) -> tuple[Change, ...]:
     """Return what differs between two manifests."""
-    found, nothing = [], Print("")
+    found, nothing = [], Fingerprint("")
     for path in sorted({*before.files, *after.files}):
         old, new = before.files.get(path, nothing), after.files.get(path, nothing)
         if old == new:
@@ -130,7 +130,7 @@ def compare(before: Manifest, after: Manifest) -> tuple[Change, ...]:
 def look_again(manifest: Manifest) -> Manifest:
     """Return a manifest of the same patterns as things are now."""
     found = Finder(manifest.root).all_candidates(manifest.patterns, manifest.apart)
-    files: dict[str, Print] = {}
+    files: dict[str, Fingerprint] = {}
     # What is sealed in parts is read first and taken apart afterwards, all at once.
     in_parts: dict[str, tuple[str, bytes, Stamp | None]] = {}
     for name, path in found.items():
@@ -139,7 +139,7 @@ def look_again(manifest: Manifest) -> Manifest:
         if status is None or stat.S_ISDIR(status.st_mode):
             continue
         if not stat.S_ISREG(status.st_mode):
-            files[name] = Print(UNREADABLE if stat.S_ISLNK(status.st_mode) else NO_FILE)
+            files[name] = Fingerprint(UNREADABLE if stat.S_ISLNK(status.st_mode) else NO_FILE)
             continue
         stamp = stamp_of(status)
         if known and known.stamp == stamp:
@@ -147,14 +147,14 @@ def look_again(manifest: Manifest) -> Manifest:
             continue
         data = _data_of(path)
         settled = stamp if is_settled(status) else None
-        files[name] = Print(UNREADABLE if data is None else _digest(data), settled)
+        files[name] = Fingerprint(UNREADABLE if data is None else _digest(data), settled)
         if data is not None and os.path.basename(path) in READ_IN_PARTS and not _is_whole(name):
             in_parts[path] = (name, data, settled)
     if in_parts:
-        parts = sealed_parts({path: data for path, (_, data, _) in in_parts.items()})
+        parts = extract_all({path: data for path, (_, data, _) in in_parts.items()})
         for path, (name, _, settled) in in_parts.items():
             part = parts[path]
-            files[name] = Print("" if part is None else _digest(part), settled)
+            files[name] = Fingerprint("" if part is None else _digest(part), settled)
     return Manifest(
         root=manifest.root, patterns=manifest.patterns, apart=manifest.apart, files=files
     )

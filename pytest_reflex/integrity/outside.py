@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.integrity.manifest import Change, ChangeKind, Manifest, compare, look_again, take
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.integrity.project import CACHES, is_left_out
 from pytest_reflex.integrity.tool_inputs import interpreter_files
 
@@ -70,14 +70,14 @@ class Packages:
                 yield Change(path, ChangeKind.CHANGED)
         for folder, time in self._folders.items():
             if time != _time_of(folder):
-                yield from (Change(path, ChangeKind.ADDED) for path in self._added(folder))
+                yield from (Change(path, ChangeKind.ADDED) for path in self._find_added(folder))
 
-    def _added(self, folder: str) -> Iterator[str]:
+    def _find_added(self, folder: str) -> Iterator[str]:
         """Yield the files of a folder that are not known, with all that is in new folders."""
         for entry in _entries(folder):
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in CACHES and entry.path not in self._folders:
-                    yield from self._added(entry.path)
+                    yield from self._find_added(entry.path)
             elif entry.path not in self._files:
                 yield entry.path
 
@@ -116,7 +116,7 @@ _START = 200
 _PROGRAM = re.compile(r"[A-Za-z_][\w.+-]*")
 
 
-class Outside:
+class OutsideFiles:
     """What is held outside a project: `changes` looks again, `accept` takes things as they are."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Outside:
         self.has_programs = has_programs
 
     @classmethod
-    def nothing(cls) -> Outside:
+    def nothing(cls) -> OutsideFiles:
         """Hold nothing."""
         return cls(Manifest(root=Path(), patterns=(), files={}), {}, has_programs=False)
 
@@ -139,7 +139,7 @@ class Outside:
         programs: Iterable[str],
         patterns: Iterable[str],
         further: Iterable[str] = (),
-    ) -> Outside:
+    ) -> OutsideFiles:
         """Know everything as it is now.
 
         `programs` are from `programs_of`; `patterns` mean further files, relative to the project or
@@ -151,7 +151,7 @@ class Outside:
         return cls(files, folders, has_programs=bool(found))
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any], project: Path) -> Outside:
+    def from_json(cls, wire: Mapping[str, Any], project: Path) -> OutsideFiles:
         """Know what `to_json` returned in an earlier process."""
         files = Manifest.from_json(wire["files"], project)
         return cls(files, wire["packages"], has_programs=wire["has_programs"])
@@ -205,7 +205,7 @@ def programs_of(commands: Iterable[Command], project: Path, path: str | None = N
             found += earlier if _PROGRAM.fullmatch(word) else ()
     base = os.path.abspath(project).rstrip(os.sep) + os.sep
     held = dict.fromkeys(os.path.abspath(one) for one in found)
-    return [escaped(one) for one in held if not _is_looked_at(one, base)]
+    return [escape_path(one) for one in held if not _is_looked_at(one, base)]
 
 
 def _is_looked_at(path: str, base: str) -> bool:
@@ -272,14 +272,14 @@ def is_of_system(path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
+class LinkedPaths:
     """Patterns of the files, and the folders, that links lead to and no look comes to."""
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, links: Iterable[str], project: Path, state: Path | None = None) -> Behind:
+    def of(cls, links: Iterable[str], project: Path, state: Path | None = None) -> LinkedPaths:
         """Return what `links`, relative to the project, lead to, without what holds `state`."""
         base = os.path.realpath(project)
         found = dict.fromkeys(os.path.realpath(os.path.join(base, link)) for link in links)
@@ -292,7 +292,7 @@ class Behind:
             and not own.startswith(place + os.sep)
         ]
         return cls(
-            files=tuple(escaped(place) for place in places if _is_small(place)),
+            files=tuple(escape_path(place) for place in places if _is_small(place)),
             folders=tuple(place for place in places if _is_few(place, base)),
         )
 

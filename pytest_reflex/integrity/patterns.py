@@ -1,7 +1,7 @@
 """Patterns of paths: which files they find below a folder, and whether one of them means a name.
 
-A pattern is a glob (see `model.globs`) that is relative to a root, or absolute; ``escaped`` makes
-one of a path.
+A pattern is a glob (see `model.globs`) that is relative to a root, or absolute; ``escape_path``
+makes one of a path.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ NOT_ENTERED = frozenset(
 Names = tuple[list[str], list[str]]
 
 
-def escaped(path: Path | str) -> str:
+def escape_path(path: Path | str) -> str:
     """Return the pattern that means exactly this path."""
     return escape(PurePath(path).as_posix()).replace("{", "[{]")
 
 
-def all_escaped(paths: Iterable[Path | str]) -> list[str]:
-    """Return `escaped` of each path."""
-    return [escaped(path) for path in paths]
+def escape_paths(paths: Iterable[Path | str]) -> list[str]:
+    """Return `escape_path` of each path."""
+    return [escape_path(path) for path in paths]
 
 
 class Finder:
@@ -116,9 +116,9 @@ class Finder:
             self._read[folder] = ([], [])
             with suppress(OSError):
                 try:
-                    self._read[folder] = _listed(folder)
+                    self._read[folder] = _list_names(folder)
                 except OSError as error:
-                    self._read[folder] = read_again(folder, error, lambda: _listed(folder))
+                    self._read[folder] = read_again(folder, error, lambda: _list_names(folder))
         return self._read[folder]
 
 
@@ -134,7 +134,7 @@ def _is_file(path: str) -> bool:
     return not stat.S_ISDIR(mode)
 
 
-def _listed(folder: str) -> Names:
+def _list_names(folder: str) -> Names:
     found: Names = ([], [])
     with os.scandir(folder) as entries:
         for entry in entries:

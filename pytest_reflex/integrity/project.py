@@ -25,7 +25,7 @@ from typing import Any
 
 from pytest_reflex.errors import StateError, UnreadableError, is_transient
 from pytest_reflex.integrity.manifest import NO_FILE, UNREADABLE, Change, ChangeKind, is_settled
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 CACHES = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
 COVERAGE = (".coverage", ".coverage.*")
@@ -133,7 +133,7 @@ class ProjectTree:
         A path that is `free` may be different.
         """
         found = self._differences(free)
-        return dict(sorted((_joined(folder, name), digest) for folder, name, digest in found))
+        return dict(sorted((_join(folder, name), digest) for folder, name, digest in found))
 
     def accept(self, changes: Mapping[str, str]) -> None:
         """Know these paths as they are in `changes` from now on."""
@@ -145,7 +145,7 @@ class ProjectTree:
                 self._known.get(folder, {}).pop(name, None)
             self._stamps.get(folder, {}).pop(name, None)
 
-    def described(self, changes: Mapping[str, str]) -> tuple[Change, ...]:
+    def describe(self, changes: Mapping[str, str]) -> tuple[Change, ...]:
         """Return what became of each path that `changes` returned."""
         return tuple(Change(printable(path), self._kind(path, changes[path])) for path in changes)
 
@@ -159,7 +159,7 @@ class ProjectTree:
     def unread(self) -> list[str]:
         """The files that are known by their stamps alone, in order."""
         return sorted(
-            _joined(folder, name)
+            _join(folder, name)
             for folder, names in self._known.items()
             for name, digest in names.items()
             if digest.startswith(_BY_STAMP)
@@ -168,7 +168,7 @@ class ProjectTree:
     def links(self) -> Iterator[str]:
         """Yield the links that are known, in no order."""
         for folder, names in self._known.items():
-            yield from (_joined(folder, n) for n, what in names.items() if what.startswith(_LINK))
+            yield from (_join(folder, n) for n, what in names.items() if what.startswith(_LINK))
 
     def encode(self) -> str:
         """Return everything that is known, as a compact text."""
@@ -188,7 +188,7 @@ class ProjectTree:
             yield from self._in_folder(folder, waiting, free)
         for folder in gone:
             self._stamps.pop(folder, None)
-            missing = ((name, _joined(folder, name)) for name in self._known[folder])
+            missing = ((name, _join(folder, name)) for name in self._known[folder])
             yield from ((folder, name, "") for name, path in missing if not free(path))
 
     def _in_folder(self, folder: str, waiting: list[str], free: Free) -> Iterator[_Difference]:
@@ -200,7 +200,7 @@ class ProjectTree:
             return
         there = 0
         for name, status in suspects:
-            path = _joined(folder, name)
+            path = _join(folder, name)
             is_known = name in known
             if not is_known and (leaves_out_file(name, folder) or path in self._apart):
                 continue
@@ -214,7 +214,7 @@ class ProjectTree:
             if digest != known.get(name, ""):
                 yield folder, name, digest
         if same + there < len(known):
-            yield from self._removed(folder, free)
+            yield from self._find_removed(folder, free)
 
     def _scan(self, folder: str, waiting: list[str]) -> tuple[int, _Suspects]:
         """Return how many files have the stamps that are known, and all others."""
@@ -250,11 +250,11 @@ class ProjectTree:
         elif known.get("") != UNREADABLE:
             yield folder, "", UNREADABLE
 
-    def _removed(self, folder: str, free: Free) -> Iterator[_Difference]:
+    def _find_removed(self, folder: str, free: Free) -> Iterator[_Difference]:
         there = self._names(folder)
         for name in self._known[folder].keys() - there:
             self._stamps.get(folder, {}).pop(name, None)
-            if not free(_joined(folder, name)):
+            if not free(_join(folder, name)):
                 yield folder, name, ""
 
     def _names(self, folder: str) -> set[str]:
@@ -300,7 +300,7 @@ class ProjectTree:
         return (_PROGRAM if status.st_mode & stat.S_IXUSR else "") + digest.hexdigest()
 
 
-def _joined(folder: str, name: str) -> str:
+def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
@@ -322,5 +322,5 @@ def printable(path: str) -> str:
     """Return a path as it can be shown on one line: what is not text of UTF-8 is escaped."""
     if path.isascii() and path.isprintable():
         return path
-    shown = visible(path.encode("utf-8", "backslashreplace").decode())
+    shown = escape_control(path.encode("utf-8", "backslashreplace").decode())
     return shown.replace("\n", "\\n").replace("\t", "\\t")

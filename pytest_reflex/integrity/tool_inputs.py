@@ -22,7 +22,7 @@ from glob import glob
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.integrity.patterns import all_escaped, escaped
+from pytest_reflex.integrity.patterns import escape_path, escape_paths
 
 CONFIGURATIONS = (
     "pytest.toml",
@@ -46,11 +46,11 @@ _SITE = ("*.pth", "*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 def pytest_files(folders: Iterable[Path]) -> list[str]:
     """Return patterns of what a pytest session in one of the folders would read or import."""
-    bases = all_escaped(folders)
+    bases = escape_paths(folders)
     return [f"{base}/{name}" for base in bases for name in ("conftest.py", *CONFIGURATIONS)]
 
 
-def configured_options(project: Path) -> Iterator[str]:
+def read_pytest_options(project: Path) -> Iterator[str]:
     """Yield the texts in which a project configures pytest, as far as they can be read."""
     for name in CONFIGURATIONS:
         with suppress(OSError, ValueError):
@@ -62,7 +62,7 @@ def interpreter_files() -> list[str]:
     user = site.getusersitepackages()
     sites = [*site.getsitepackages(), *([user] if user else [])]
     entries = [os.path.abspath(one) for one in dict.fromkeys(filter(os.path.isdir, sys.path))]
-    *bases, prefix = all_escaped([*sites, *entries, sys.prefix])
+    *bases, prefix = escape_paths([*sites, *entries, sys.prefix])
     found = [f"{base}/{name}" for base in bases[: len(sites)] for name in _SITE]
     found += [f"{base}/{name}" for base in bases[len(sites) :] for name in _CUSTOM]
     return [*found, f"{prefix}/pyvenv.cfg"]
@@ -84,7 +84,7 @@ def up_to(project: Path, path: Path) -> Iterator[Path]:
 _Reader = Callable[[str], Mapping[str, Any]]
 
 
-def sealed_part(path: str, data: bytes) -> bytes | None:
+def extract_relevant(path: str, data: bytes) -> bytes | None:
     """Return the bytes of a file that count, None where it says nothing that does.
 
     Where the file cannot be read as what it should be, all of it counts.
@@ -93,12 +93,12 @@ def sealed_part(path: str, data: bytes) -> bytes | None:
     return data if reader is None else _part(reader, data)
 
 
-def sealed_parts(files: Mapping[str, bytes]) -> dict[str, bytes | None]:
-    """Return `sealed_part` of each file, by its path."""
-    return {path: sealed_part(path, data) for path, data in files.items()}
+def extract_all(files: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """Return `extract_relevant` of each file, by its path."""
+    return {path: extract_relevant(path, data) for path, data in files.items()}
 
 
-def chosen_part(path: str, data: bytes, sections: Iterable[str]) -> bytes | None:
+def extract_sections(path: str, data: bytes, sections: Iterable[str]) -> bytes | None:
     """Return the bytes of some sections of a file, None where it has none of them.
 
     A section is a table of TOML by its dotted name, a member of a JSON object, or a section of an
@@ -217,12 +217,12 @@ def files_above(project: Path) -> Iterator[str]:
     base = Path(os.path.abspath(project))
     yield from pytest_files(base.parents)
     for folder in base.parents:
-        above = escaped(folder)
+        above = escape_path(folder)
         yield from (f"{above}/{name}" for name in (*OF_TOOLS, ".git"))
         yield from (f"{above}/.git/{name}" for name in _OF_GIT)
     for folder in (base, *base.parents):
         for place in _repositories(folder):
-            yield from (f"{escaped(place)}/{name}" for name in _OF_GIT)
+            yield from (f"{escape_path(place)}/{name}" for name in _OF_GIT)
     yield from _files_of_user()
     yield from _files_of_variables(base)
 
@@ -230,7 +230,7 @@ def files_above(project: Path) -> Iterator[str]:
 def files_beside(folder: Path) -> Iterator[str]:
     """Yield patterns of what a tool reads or imports beside a file in a folder."""
     yield from pytest_files([folder])
-    yield from (f"{escaped(folder)}/{name}" for name in (*OF_TOOLS, *_IMPORTED))
+    yield from (f"{escape_path(folder)}/{name}" for name in (*OF_TOOLS, *_IMPORTED))
 
 
 def _files_of_user() -> Iterator[str]:
@@ -239,19 +239,19 @@ def _files_of_user() -> Iterator[str]:
     places = ((home, _OF_USER), (config, _OF_USER_CONFIG))
     for folder, names in places:
         if os.path.isabs(folder):
-            yield from (f"{escaped(folder)}/{name}" for name in names)
+            yield from (f"{escape_path(folder)}/{name}" for name in names)
 
 
 def _files_of_variables(base: Path) -> Iterator[str]:
     """Yield patterns of what variables have programs read: files, and modules on PYTHONPATH."""
     for name in _FILE_VARIABLES:
         for word in os.environ.get(name, "").replace(os.pathsep, " ").split():
-            yield escaped(os.path.abspath(base / word))
+            yield escape_path(os.path.abspath(base / word))
     for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep):
         folder = Path(os.path.abspath(base / entry))
         if entry and not folder.is_relative_to(base):
             names = _MODULES[:1] if base.is_relative_to(folder) else _MODULES
-            yield from (f"{escaped(folder)}/{one}" for one in names)
+            yield from (f"{escape_path(folder)}/{one}" for one in names)
 
 
 def _repositories(folder: Path) -> Iterator[Path]:
@@ -271,7 +271,7 @@ def _repositories(folder: Path) -> Iterator[Path]:
 def _with_modules(repository: Path) -> Iterator[Path]:
     """Yield a repository and those of its submodules, which keep their own hooks."""
     yield repository
-    found = glob(f"{escaped(repository / 'modules')}/**/HEAD", recursive=True)
+    found = glob(f"{escape_path(repository / 'modules')}/**/HEAD", recursive=True)
     for head in found if (repository / "modules").is_dir() else ():
         if os.path.isdir(os.path.join(os.path.dirname(head), "refs")):
             yield Path(head).parent

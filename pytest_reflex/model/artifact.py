@@ -38,7 +38,7 @@ UNCHECKED = frozenset({Reason.LINK_OUTSIDE, Reason.UNREADABLE, Reason.TOO_LARGE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class SkippedFile:
     """One file or folder that was not read.
 
     `path` is its name in the folder, with slashes. `detail` is where a link leads (inside: as a
@@ -63,7 +63,7 @@ class LeftOut:
         return {**wire, "detail": self.detail} if self.detail else wire
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> LeftOut:
+    def from_json(cls, wire: Mapping[str, Any]) -> SkippedFile:
         return cls(path=wire["path"], reason=Reason(wire["reason"]), detail=wire.get("detail", ""))
 
 
@@ -78,7 +78,7 @@ _WORDS = {
 }
 
 
-def listed(left_out: Iterable[LeftOut]) -> str:
+def format_skipped(left_out: Iterable[SkippedFile]) -> str:
     """Return a few of them in words, the number of the others, and the option that may help."""
     found = list(left_out)
     told = list_first(map(str, found), SHOWN)
@@ -104,7 +104,7 @@ class Artifact:
     data: bytes = b""
     files: tuple[Artifact, ...] | None = None
     base: Path | None = None
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SkippedFile, ...] = ()
     outside: bool = False
 
     @property
@@ -170,7 +170,7 @@ class Artifact:
         """Names of what a folder holds that had to be read and was not; excluded ones are none."""
         return tuple(one.path for one in self.left_out if one.is_unchecked)
 
-    def unchecked(self, patterns: tuple[str, ...]) -> tuple[LeftOut, ...]:
+    def skipped_for(self, patterns: tuple[str, ...]) -> tuple[SkippedFile, ...]:
         """Return what the globs would have selected, or may have, had it been read.
 
         What is excluded by name is meant only by a glob that says this name. A link to a folder
@@ -178,7 +178,7 @@ class Artifact:
         """
         return tuple(one for one in self.left_out if self._is_missed(one, patterns))
 
-    def _is_missed(self, one: LeftOut, patterns: tuple[str, ...]) -> bool:
+    def _is_missed(self, one: SkippedFile, patterns: tuple[str, ...]) -> bool:
         if one.reason is Reason.LINK_INSIDE:
             return any(
                 _may_select(patterns, f"{one.path}/{rest}".rstrip("/"), is_folder)

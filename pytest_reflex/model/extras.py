@@ -24,7 +24,7 @@ class Extra:
         """The command that installs it."""
         return f"pip install 'pytest-reflex[{self.name}]'"
 
-    def broken(self) -> tuple[str, ...]:
+    def broken_distributions(self) -> tuple[str, ...]:
         """Return the distributions of which nothing can be imported."""
         return tuple(name for module, name in self.parts.items() if not _imports(module))
 
@@ -68,7 +68,7 @@ EXTRAS = (
 )
 
 
-def missing(module: str) -> str:
+def install_hint(module: str) -> str:
     """Return what to install where a part of an extra is not here; empty where it is."""
     try:
         if find_spec(module) is not None:

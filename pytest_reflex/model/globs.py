@@ -56,17 +56,17 @@ def selects(patterns: Sequence[str], name: str) -> bool:
     A pattern without a slash means a name at any depth, one with a slash starts in the folder.
     """
     parts = tuple(name.split("/"))
-    return any(fits(parts, wanted) for pattern in patterns for wanted in _parsed(pattern))
+    return any(fits(parts, wanted) for pattern in patterns for wanted in _parse(pattern))
 
 
 def may_select_below(patterns: Sequence[str], folder: str) -> bool:
     """Return whether one of the patterns could mean a file in the folder of this name."""
     parts = tuple(folder.split("/"))
-    return any(_leads_into(parts, wanted) for pattern in patterns for wanted in _parsed(pattern))
+    return any(_leads_into(parts, wanted) for pattern in patterns for wanted in _parse(pattern))
 
 
 @lru_cache(maxsize=512)
-def _parsed(pattern: str) -> tuple[Parts, ...]:
+def _parse(pattern: str) -> tuple[Parts, ...]:
     found = []
     for one in alternatives(pattern):
         parts = tuple(part for part in one.split("/") if part not in ("", "."))

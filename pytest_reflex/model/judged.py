@@ -70,7 +70,7 @@ class Vote:
         return replace(self, cached=True, cost=None)
 
     @property
-    def told(self) -> str:
+    def reason_text(self) -> str:
         """Why it says what it says, in one text."""
         return self.error or "; ".join(self.reasons)
 
@@ -103,7 +103,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
+class CastVote:
     """A vote as it was given: of which rule, its number from 1, to which question.
 
     `question` is the SHA-256 of all that the judge was asked; equal ones have one answer.
@@ -124,7 +124,7 @@ class Cast:
         return {**place, **self.vote.to_json()}
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Cast:
+    def from_json(cls, wire: Mapping[str, Any]) -> CastVote:
         return cls(
             rule_id=wire["rule_id"],
             number=wire["number"],

@@ -33,13 +33,13 @@ _LONGEST_CLUSTER = 64
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 
 
-def visible(text: str) -> str:
+def escape_control(text: str) -> str:
     """Return `text` with everything that a terminal or a build log might act on as `\\x1b`.
 
     Newlines and tabs stay. What is escaped cannot be distinguished from a backslash that was there
     before: the result is for reading, not for parsing.
     """
-    text = HIDDEN.sub(_escaped, text)
+    text = HIDDEN.sub(_escape, text)
     if "::" in text:
         text = _LINE_COMMAND.sub(lambda match: f"{match[1] or ''}\\x3a", text)
     return _COMMAND.sub(r"\\x23", text) if "##" in text else text
@@ -55,11 +55,11 @@ def one_line(text: str, limit: int = 120) -> str:
     """Return `text` as one visible line of at most `limit` characters."""
     # Cut before escaping: a text of megabytes costs no more than its beginning.
     start = clip(text, limit + 1)
-    flat = visible(start).replace("\n", "\\n").replace("\t", "\\t")
+    flat = escape_control(start).replace("\n", "\\n").replace("\t", "\\t")
     return clip(flat, limit)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def pluralize(number: int, one: str, many: str = "") -> str:
     """Return a number with its word: 1 process, 2 processes."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
@@ -152,7 +152,7 @@ def _regional(char: str) -> bool:
     return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     if match[0] in _JOINERS and _joins(match.string, match.start()):
         return match[0]
     code = ord(match[0])
@@ -181,7 +181,7 @@ _SEQUENCE = re.compile(
 )
 
 
-def readable(text: str) -> str:
+def strip_ansi(text: str) -> str:
     """Return `text` without terminal sequences and without invisible characters.
 
     Newlines and tabs stay; a byte-order mark, NUL and zero-width characters go.

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.errors import Place
-from pytest_reflex.model.artifact import LeftOut
+from pytest_reflex.model.artifact import SkippedFile
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.judged import NAMING, Ballot
-from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, floored, number
+from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, number, round_down
 
 SCHEMA_VERSION = 1
 
@@ -217,7 +217,7 @@ class Evaluation:
     score: Fraction
     passed: bool
     unsound: str = ""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[SkippedFile, ...] = ()
     switched_off: tuple[SwitchedOff, ...] = ()
 
     @property
@@ -298,7 +298,7 @@ class Evaluation:
             "artifact": self.artifact,
             "artifact_hash": self.artifact_hash,
             "artifact_sha256": self.artifact_sha256,
-            "score": float(floored(self.score)),
+            "score": float(round_down(self.score)),
             "score_exact": f"{self.score.numerator}/{self.score.denominator}",
             "threshold": number(self.threshold),
             "passed": self.passed,
@@ -345,6 +345,6 @@ def evaluation_from_json(wire: Mapping[str, Any], rules: Mapping[str, Rule]) -> 
         score=Fraction(wire["score_exact"]),
         passed=wire["passed"],
         unsound=wire.get("unsound", ""),
-        left_out=tuple(LeftOut.from_json(one) for one in wire.get("left_out", ())),
+        left_out=tuple(SkippedFile.from_json(one) for one in wire.get("left_out", ())),
         switched_off=tuple(map(SwitchedOff.from_json, wire.get("switched_off", ()))),
     )

@@ -334,7 +334,7 @@ def exact(value: int | float | str) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(str(value))
 
 
-def floored(value: Fraction) -> int | float:
+def round_down(value: Fraction) -> int | float:
     """Return a JSON number of at most 12 decimals that is never above an exact value (>= 0)."""
     kept = Fraction(value.numerator * 10**12 // value.denominator, 10**12)
     return number(kept)

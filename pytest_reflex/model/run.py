@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.enums import Level, Step
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.steps import Reply
@@ -124,7 +124,7 @@ class Spend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class EvaluationMark:
     """What is remembered of one evaluation.
 
     `failing` are the ids of all rules that did not pass, `blockers` those of severity fail,
@@ -143,7 +143,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class StopRecord:
     """How a loop ended; `passed` is that of the evaluation that stands.
 
     `offered` are new modules by an agent, for which alone it is that a loop ended as tampered.
@@ -202,7 +202,7 @@ class RunState:
     checks: tuple[Mapping[str, Any], ...] | None = None
     evaluation: Evaluation | None = None
     proofs: tuple[Mapping[str, Any], ...] = ()
-    votes: tuple[Cast, ...] = ()
+    votes: tuple[CastVote, ...] = ()
     issues: tuple[Mapping[str, str], ...] | None = None
     artifact_sha256: str = EMPTY_SHA256
     planned: bool = False
@@ -213,7 +213,7 @@ class RunState:
     refined: bool = False
     feedback: tuple[str, ...] = ()
     heeded: tuple[str, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[EvaluationMark, ...] = ()
     settled: int = 0
     stagnation_count: int = 0
     errors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class RunState:
     changed: Mapping[str, Any] = field(default_factory=dict)
     setup: Mapping[str, Any] = field(default_factory=dict)
     spend: Spend = Spend()
-    stop: Stop = Stop()
+    stop: StopRecord = StopRecord()
     last_seq: int = 0
 
     @property
@@ -238,7 +238,7 @@ class RunState:
         return Step.REFINE if self.critiqued else Step.CRITIQUE
 
     @property
-    def recent(self) -> tuple[Mark, ...]:
+    def recent(self) -> tuple[EvaluationMark, ...]:
         """The evaluations that count for progress: those since the run was last extended."""
         return self.marks[self.settled :]
 
@@ -269,8 +269,8 @@ def cost_of(reply: Reply) -> dict[str, Any] | None:
     cost: dict[str, Any] = {
         "calls": len(tries),
         "seconds": round(sum(one["seconds"] + one.get("waited", 0) for one in tries), 6),
-        "usd": _known(tries, "usd"),
-        "tokens": _known(tries, "tokens"),
+        "usd": _sum_known(tries, "usd"),
+        "tokens": _sum_known(tries, "tokens"),
     }
     if refused:
         cost["unknown"] = {key: sum(one[key] is None for one in tries) for key in _AMOUNTS}
@@ -289,7 +289,7 @@ def costs_from_json(wire: Any) -> tuple[dict[str, Any], ...]:
     return tuple(one if _is_cost(one) else unknown_cost(0.0) for one in wire)
 
 
-def lost_call_text(calls: Iterable[Mapping[str, Any]]) -> str:
+def format_lost_calls(calls: Iterable[Mapping[str, Any]]) -> str:
     """Return what a resume says of calls that a kill left, empty where there are none."""
     lost = sum(cost["calls"] for cost in calls)
     if not lost:
@@ -318,8 +318,8 @@ def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:
     return {
         "calls": sum(cost["calls"] for cost in paid),
         "seconds": round(sum(cost["seconds"] for cost in paid), 6),
-        "usd": _known(paid, "usd"),
-        "tokens": _known(paid, "tokens"),
+        "usd": _sum_known(paid, "usd"),
+        "tokens": _sum_known(paid, "tokens"),
         "unknown": {key: sum(_unknown(cost, key) for cost in paid) for key in _AMOUNTS},
     }
 
@@ -330,7 +330,7 @@ def _unknown(cost: Cost, key: str) -> int:
     return told.get(key, cost["calls"] if cost[key] is None else 0)
 
 
-def _known(costs: Sequence[Cost], key: str) -> Any:
+def _sum_known(costs: Sequence[Cost], key: str) -> Any:
     """Return the sum of what is known, None where nothing is."""
     found = [one[key] for one in costs if one[key] is not None]
     return sum(found) if found else None

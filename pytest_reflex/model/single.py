@@ -74,10 +74,10 @@ class CommandPreview:
     @property
     def typed(self) -> str:
         """The command as a person would type it; what is made when it runs is not quoted."""
-        return " ".join(map(_typed, self.argv))
+        return " ".join(map(_quote_item, self.argv))
 
 
-def _typed(item: str) -> str:
+def _quote_item(item: str) -> str:
     is_place = item.startswith("<") and item.endswith(">")
     return item if is_place else shlex.quote(item)
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Level
-from pytest_reflex.model.judged import Cast, Judge
+from pytest_reflex.model.judged import CastVote, Judge
 from pytest_reflex.model.plain import as_text, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec, Criteria, Rule, variable_name
@@ -45,9 +45,9 @@ class Target:
     alone: bool = False
     outside: bool = False
     budget: Mapping[str, float] = field(default_factory=dict)
-    votes: tuple[Cast, ...] = ()
+    votes: tuple[CastVote, ...] = ()
     asks: bool = True
-    heard: Callable[[Cast], object] | None = field(default=None, compare=False, repr=False)
+    heard: Callable[[CastVote], object] | None = field(default=None, compare=False, repr=False)
     asked: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -89,7 +89,7 @@ class CheckContext:
 RunCheck = Callable[[Artifact, CheckContext], CheckResult]
 
 
-class Decides(Enum):
+class VerdictSource(Enum):
     """What of a command that the author of a rule gave is the verdict."""
 
     SUCCESS = "that it ends with exit status 0"
@@ -118,7 +118,7 @@ class CheckCommand:
     tries: int = 1
     environment: tuple[str, ...] = ()
     runs_artifact: bool = False
-    decides: Decides | None = None
+    decides: VerdictSource | None = None
 
     @property
     def is_foreign(self) -> bool:
@@ -197,7 +197,7 @@ class CompiledCheck:
     @property
     def description(self) -> str:
         """What the check asks for, in one line; empty where nothing can be said."""
-        told = described(self.spec) if self.describe is None else self.describe()
+        told = describe_params(self.spec) if self.describe is None else self.describe()
         return one_line(told, LONGEST_DESCRIPTION)
 
     @property
@@ -211,7 +211,7 @@ class CompiledCheck:
         return all(part.votes for part in self.parts)
 
 
-def described(spec: CheckSpec) -> str:
+def describe_params(spec: CheckSpec) -> str:
     """Return type and parameters of a check, for one that does not say what it asks for."""
     return f"{spec.type}: " + ", ".join(f"{k} {plainly(v)}" for k, v in spec.params.items())
 
@@ -230,7 +230,7 @@ class CheckType(Protocol):
     the type itself are `parameters`, kinds of values by their keys, which bring them into the
     schema for editors; or `forms`, where a check has one of several sets of them, or `schema`, its
     own JSON Schema but for the keys of all checks. A type that is `internal` cannot be written in
-    a rule. `inlined(spec)` returns a check with what it names in files put into it. A type has
+    a rule. `inline_files(spec)` returns a check with what it names in files put into it. A type has
     these only where it needs them.
     """
 

@@ -39,7 +39,7 @@ def bytecode_of(sources: Iterable[str], project: Path) -> dict[str, bytes]:
             continue
         folder = os.path.dirname(os.path.abspath(source))
         with suppress(OSError, NotImplementedError):
-            for path in folders.compiled(cache_from_source(source)):
+            for path in folders.bytecode_paths(cache_from_source(source)):
                 with open(path, "rb") as file:
                     found[os.path.join(folder, os.path.basename(path))] = file.read()
     return found
@@ -61,7 +61,7 @@ class _Folders:
             self._real[folder] = os.path.realpath(folder)
         return os.path.join(self._real[folder], name)
 
-    def compiled(self, path: str) -> list[str]:
+    def bytecode_paths(self, path: str) -> list[str]:
         """Return the path of a module's byte code, and that of what pytest made of it, if any."""
         folder, name = os.path.split(path)
         if folder not in self._names:

@@ -36,7 +36,7 @@ class Deadline:
         self._pause = min(pause, _LONGEST)
         self._awake_at = float("inf")
 
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """Return whether the time is over."""
         now = time.monotonic()
         late = now - self._awake_at
@@ -46,7 +46,7 @@ class Deadline:
         return now >= self._at
 
     def pause(self) -> float:
-        """Return the seconds that the wait which begins now may take; then ask `passed`."""
+        """Return the seconds that the wait which begins now may take; then ask `has_passed`."""
         now = time.monotonic()
         seconds = max(0.0, min(self._at - now, self._pause))
         self._awake_at = now + seconds
@@ -95,7 +95,7 @@ def _close(ends: tuple[int, int]) -> None:
 
 
 @contextmanager
-def ticking(seconds: float, tick: Callable[[], None]) -> Iterator[None]:
+def interval_timer(seconds: float, tick: Callable[[], None]) -> Iterator[None]:
     """Call `tick` every `seconds` until the block is left."""
     if not _is_free():
         yield

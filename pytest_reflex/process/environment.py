@@ -22,7 +22,7 @@ _OF_PYTEST = ("PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_", "PYTEST_
 _NO_QUESTIONS = {"GIT_TERMINAL_PROMPT": "0"}
 
 
-def inherited() -> dict[str, str]:
+def copy_environment() -> dict[str, str]:
     """Return a copy of our environment for children, without what concerns this session only.
 
     A snapshot, because another thread may change the environment while a child is started.
@@ -108,7 +108,7 @@ def _passwords(text: str) -> set[str]:
     return {one for each in found for one in (each, unquote(each)) if len(one) >= SHORTEST}
 
 
-def hide(text: str, values: Mapping[str, str]) -> str:
+def redact(text: str, values: Mapping[str, str]) -> str:
     """Return a text with references in place of the values, longer ones first.
 
     A value is found in base64, percent-encoded and as a JSON string too, and its beginning or end

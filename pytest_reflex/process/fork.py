@@ -39,7 +39,7 @@ _RESET = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forked:
+class ForkResult:
     """What came of it: whole lines that were sent, the exit status (negative: a signal)."""
 
     lines: tuple[bytes, ...]
@@ -60,7 +60,7 @@ def run_in_fork(
     grace: float = 5.0,
     mark: str = "",
     hear: Hear = lambda line: None,
-) -> Forked:
+) -> ForkResult:
     """Call ``work(send)`` in a fork; what it returns is the exit status.
 
     ``send`` takes one line without its end. After `seconds` the fork gets TERM, which is raised in
@@ -73,14 +73,14 @@ def run_in_fork(
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):  # what nobody takes must not keep us from it
                 stream.flush()
-        with GUARD.shared():
+        with GUARD.share():
             pid = os.fork()
         if pid == 0:
             os.close(reader)
             _be_child(work, writer, noise)
         os.close(writer)
         GUARD.watch(pid)
-        sent = _Sent(reader, hear)
+        sent = _SentLines(reader, hear)
         try:
             status, asked = _follow(pid, sent, Deadline(seconds), grace)
         except BaseException:
@@ -93,7 +93,7 @@ def run_in_fork(
             if mark:
                 kill_marked(mark)
             GUARD.release(pid)
-        return Forked(
+        return ForkResult(
             lines=tuple(sent.lines), status=status, timed_out=asked, noise=_last_of(noise)
         )
 
@@ -136,7 +136,7 @@ def _write_all(writer: int, data: bytes) -> None:
         view = view[os.write(writer, view) :]
 
 
-class _Sent:
+class _SentLines:
     """What was sent through a pipe so far, in whole lines; each is passed to `hear` once."""
 
     def __init__(self, reader: int, hear: Hear) -> None:
@@ -177,7 +177,7 @@ class _Wait:
 
 
 @contextmanager
-def _watched(pid: int) -> Iterator[_Wait]:
+def _watch(pid: int) -> Iterator[_Wait]:
     try:
         pidfd = os.pidfd_open(pid)
     except (AttributeError, OSError):  # another system, or an old kernel
@@ -189,13 +189,13 @@ def _watched(pid: int) -> Iterator[_Wait]:
             os.close(pidfd)
 
 
-def _follow(pid: int, sent: _Sent, deadline: Deadline, grace: float) -> tuple[int, bool]:
+def _follow(pid: int, sent: _SentLines, deadline: Deadline, grace: float) -> tuple[int, bool]:
     """Read until the child has ended; return its status and whether it had to be asked to end.
 
     End of file is no sign: a grandchild may hold the pipe.
     """
     asked, is_open = False, True
-    with _watched(pid) as end:
+    with _watch(pid) as end:
         end.register(sent.reader, select.POLLIN)
         while True:
             end.wait(deadline)
@@ -206,7 +206,7 @@ def _follow(pid: int, sent: _Sent, deadline: Deadline, grace: float) -> tuple[in
             if done:
                 sent.drain()
                 return os.waitstatus_to_exitcode(raw), asked
-            if deadline.passed():
+            if deadline.has_passed():
                 signal_group(pid, signal.SIGKILL if asked else signal.SIGTERM)
                 deadline, asked = Deadline(grace), True
 
@@ -216,8 +216,8 @@ def _interrupt(pid: int, grace: float) -> None:
     try:
         signal_group(pid, signal.SIGTERM)
         deadline = Deadline(grace + _SPARE)
-        with _watched(pid) as end:
-            while not deadline.passed() and not os.waitpid(pid, os.WNOHANG)[0]:
+        with _watch(pid) as end:
+            while not deadline.has_passed() and not os.waitpid(pid, os.WNOHANG)[0]:
                 end.wait(deadline)
     except ChildProcessError:
         return

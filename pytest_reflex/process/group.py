@@ -80,7 +80,7 @@ def kill_abandoned(mark: str) -> int:
     return _kill_all(_numbers, is_meant)
 
 
-def living_owner(mark: str) -> int:
+def find_owner(mark: str) -> int:
     """Return the id of another process that lives and has started what carries a mark, else 0.
 
     Linux only; elsewhere nothing is found.
@@ -187,10 +187,10 @@ def _owner(pid: int) -> int:
     if owner in (0, os.getpid()):
         return 0
     # Who is younger than what it should have started got the id of one that is gone.
-    return owner if 0 < _started(owner) <= _started(pid) else 0
+    return owner if 0 < _start_ticks(owner) <= _start_ticks(pid) else 0
 
 
-def _started(pid: int) -> int:
+def _start_ticks(pid: int) -> int:
     """Return when a living process was started, in ticks since the system was; else 0."""
     fields = _status(pid)
     return int(fields[19]) if len(fields) > 19 and fields[0] not in (b"Z", b"X") else 0

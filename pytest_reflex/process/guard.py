@@ -38,8 +38,8 @@ from pytest_reflex.process.group import signal_group, signal_marked
 MARK = guard_child.MARK
 
 
-class Guard:
-    """The guard of this process, and of those forks of it that are made while it is `shared`."""
+class Reaper:
+    """The guard of this process, and of those forks of it that are made inside `share`."""
 
     def __init__(self) -> None:
         self._shared = False
@@ -117,7 +117,7 @@ class Guard:
         self._tell(b"<" + os.fsencode(folder))
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
+    def share(self) -> Iterator[None]:
         """Let a fork that is made now belong to us: what it starts goes when we go."""
         with self._lock:
             if self._writer is None:
@@ -154,15 +154,15 @@ class Guard:
     def _tell(self, line: bytes) -> None:
         # Full, or nobody there: the search for marked processes is left.
         with suppress(BlockingIOError, BrokenPipeError):
-            if (writer := self._connected()) is not None:
+            if (writer := self._connection()) is not None:
                 os.write(writer, line + b"\n")
 
     def _hang_up(self) -> None:
-        if (writer := self._connected()) is not None:
+        if (writer := self._connection()) is not None:
             os.close(writer)
         self._writer = -1
 
-    def _connected(self) -> int | None:
+    def _connection(self) -> int | None:
         """Return our end of the pipe; somebody may have closed it and opened a file instead."""
         if self._writer is None or self._writer < 0:
             return None
@@ -203,7 +203,7 @@ _SCRIPT = (
     "from pytest_reflex.process.guard_child import main; main(int(sys.argv[2]))"
 )
 
-GUARD = Guard()
+GUARD = Reaper()
 atexit.register(GUARD.close)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=GUARD.after_fork)

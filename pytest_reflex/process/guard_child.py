@@ -22,7 +22,7 @@ _LOOK = 0.05
 _PASSES, _SURE = 60, 3
 
 
-class Left:
+class Leftovers:
     """What has to be cleared away: leaders of groups that run, processes, temporary folders."""
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ def main(owner: int) -> None:
     _remove(left.folders)
 
 
-def _watch(owner: int) -> Left:
+def _watch(owner: int) -> Leftovers:
     """Return what the owner had when it was gone."""
-    left = Left()
+    left = Leftovers()
     poll = select.poll()
     poll.register(0, select.POLLIN | select.POLLHUP)
     patience: float | None = None
@@ -67,7 +67,7 @@ def _watch(owner: int) -> Left:
     return _rest(left, torn)
 
 
-def _rest(left: Left, torn: bytes) -> Left:
+def _rest(left: Leftovers, torn: bytes) -> Leftovers:
     """Read what was reported last."""
     os.set_blocking(0, False)
     try:
@@ -79,7 +79,7 @@ def _rest(left: Left, torn: bytes) -> Left:
     return left
 
 
-def note(lines: list[bytes], left: Left) -> None:
+def note(lines: list[bytes], left: Leftovers) -> None:
     """Take in what begins and what ends.
 
     +123 and -123 are a group, *123 and /123 a process, >/a/path and </a/path a folder.
@@ -106,7 +106,7 @@ def _remove(folders: set[str]) -> None:
 
         for folder in folders:
             for parent, _, _ in os.walk(folder):
-                _done(os.chmod, parent, 0o700)  # write-protected ones too
+                _try_call(os.chmod, parent, 0o700)  # write-protected ones too
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -128,13 +128,13 @@ def _signal(leaders: set[int], processes: Iterable[int], token: str, number: int
     found = False
     for leader in leaders:
         if leader > 1:
-            found = _done(os.killpg, leader, number) or found
-    for pid in (*processes, *_marked(token)):
-        found = _done(os.kill, pid, number) or found
+            found = _try_call(os.killpg, leader, number) or found
+    for pid in (*processes, *_find_marked(token)):
+        found = _try_call(os.kill, pid, number) or found
     return found
 
 
-def _done(call: Callable[[Any, int], None], target: int | str, number: int) -> bool:
+def _try_call(call: Callable[[Any, int], None], target: int | str, number: int) -> bool:
     try:
         call(target, number)
     except OSError:
@@ -142,7 +142,7 @@ def _done(call: Callable[[Any, int], None], target: int | str, number: int) -> b
     return True
 
 
-def _marked(token: str) -> list[int]:
+def _find_marked(token: str) -> list[int]:
     wanted = f"\0{MARK}={token}-".encode()
     found = []
     for name in os.listdir("/proc") if token and os.path.isdir("/proc/self") else ():

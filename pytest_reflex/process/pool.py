@@ -25,7 +25,7 @@ def await_all(futures: Iterable[Future[Any]]) -> None:
         wait(pending, _LISTEN)
 
 
-def as_ended(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+def iterate_done(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
     """Yield futures as they are done, in waits so short that no signal stays unheard."""
     pending = set(futures)
     while pending:
@@ -109,4 +109,4 @@ class Pool(Generic[Key, Result]):
         self._executor.shutdown(wait=True)
 
 
-__all__ = ["CancelledError", "Pool", "as_ended", "await_all", "default_workers"]
+__all__ = ["CancelledError", "Pool", "await_all", "default_workers", "iterate_done"]

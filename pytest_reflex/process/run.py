@@ -103,19 +103,19 @@ def run(
     name, _, value = (mark := GUARD.mark()).partition("=")
     out, err = Capture(head, tail), Capture(head, tail)
 
-    def why_stop() -> _Why:
-        if deadline.passed():
-            return _Why.TIMED_OUT
+    def why_stop() -> _StopCause:
+        if deadline.has_passed():
+            return _StopCause.TIMED_OUT
         if cancel is not None and cancel.is_set():
-            return _Why.CANCELLED
-        return _Why.OVERFLOW if out.total + err.total > hard_cap else _Why.NOTHING
+            return _StopCause.CANCELLED
+        return _StopCause.OVERFLOW if out.total + err.total > hard_cap else _StopCause.NOTHING
 
     stdout = subprocess.PIPE if stdout_file is None else stdout_file.descriptor
     try:
         variables = {**env, name: value}
         process = spawn(argv, cwd=cwd, env=variables, stdin=stdin is not None, stdout=stdout)
         child = Child(process, stdin, out, err, wake, stdout_file, notes)
-        with _known(child):
+        with _register(child):
             why, left = _attend(child, mark, grace, deadline, why_stop)
     except SpawnError:
         raise
@@ -125,7 +125,7 @@ def run(
         if keep_partial is not None:
             keep_partial(out.data())
         raise
-    return _finished(child.returncode, out, err, time.monotonic() - started, why, left)
+    return _result(child.returncode, out, err, time.monotonic() - started, why, left)
 
 
 def kill_running() -> None:
@@ -135,7 +135,7 @@ def kill_running() -> None:
             child.signal(signal.SIGKILL)
 
 
-class _Why(Enum):
+class _StopCause(Enum):
     """Why a child has to be stopped."""
 
     NOTHING = auto()
@@ -144,8 +144,8 @@ class _Why(Enum):
     OVERFLOW = auto()
 
 
-def _finished(
-    returncode: int | None, out: Capture, err: Capture, seconds: float, why: _Why, left: bool
+def _result(
+    returncode: int | None, out: Capture, err: Capture, seconds: float, why: _StopCause, left: bool
 ) -> Finished:
     return Finished(
         returncode=returncode,
@@ -156,15 +156,15 @@ def _finished(
         stdout_truncated=out.truncated,
         stderr_truncated=err.truncated,
         seconds=seconds,
-        timed_out=why is _Why.TIMED_OUT,
-        cancelled=why is _Why.CANCELLED,
-        overflow=why is _Why.OVERFLOW,
+        timed_out=why is _StopCause.TIMED_OUT,
+        cancelled=why is _StopCause.CANCELLED,
+        overflow=why is _StopCause.OVERFLOW,
         left_children=left,
     )
 
 
 @contextmanager
-def _known(child: Child) -> Iterator[None]:
+def _register(child: Child) -> Iterator[None]:
     """Let others end a child: whoever wants to leave at once, and the guard where we are gone."""
     GUARD.watch(child.pid)
     _running.add(child)
@@ -177,16 +177,16 @@ def _known(child: Child) -> Iterator[None]:
 
 
 def _attend(
-    child: Child, mark: str, grace: float, deadline: Deadline, why_stop: Callable[[], _Why]
-) -> tuple[_Why, bool]:
+    child: Child, mark: str, grace: float, deadline: Deadline, why_stop: Callable[[], _StopCause]
+) -> tuple[_StopCause, bool]:
     """Serve a child until nothing of it is left; return why it was stopped, and what it left."""
     started = time.monotonic()
-    why, left = _Why.NOTHING, False
+    why, left = _StopCause.NOTHING, False
     try:
-        while not child.exited and (why := why_stop()) is _Why.NOTHING:
+        while not child.exited and (why := why_stop()) is _StopCause.NOTHING:
             child.step(deadline.pause())
-        if why is not _Why.NOTHING:
-            _stop(child, 0.0 if why is _Why.OVERFLOW else grace)
+        if why is not _StopCause.NOTHING:
+            _stop(child, 0.0 if why is _StopCause.OVERFLOW else grace)
             left = kill_marked(mark) > 0
         if not child.wait_silence(_DRAIN):
             child.signal(signal.SIGKILL)

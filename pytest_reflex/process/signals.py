@@ -35,7 +35,7 @@ class Interruptions:
         """Handle a signal that ends us."""
         self.received.append(number)
         if number == _AT_ONCE or len(self.received) > 1:
-            kill = _loaded("run", "kill_running")
+            kill = _get_loaded("run", "kill_running")
             if kill is not None:
                 kill()
         # A third one would only keep us from clearing up.
@@ -77,7 +77,7 @@ def _install(interruptions: Interruptions) -> Iterator[tuple[int, Any]]:
 
 def _pause(number: int, frame: FrameType | None) -> None:
     """Stop with our commands; they have sessions of their own, where Ctrl-Z does not reach."""
-    guard = _loaded("guard", "GUARD")
+    guard = _get_loaded("guard", "GUARD")
     if guard is not None:
         guard.signal(signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)
@@ -85,6 +85,6 @@ def _pause(number: int, frame: FrameType | None) -> None:
         guard.signal(signal.SIGCONT)
 
 
-def _loaded(module: str, name: str) -> Any:
+def _get_loaded(module: str, name: str) -> Any:
     # Where it was not imported, nothing runs; a handler is not a place to import it.
     return getattr(sys.modules.get(f"pytest_reflex.process.{module}"), name, None)

@@ -50,7 +50,7 @@ def spawn(
             variables = {_utf8(name): _utf8(value) for name, value in env.items()}
             return _open(words, cwd, variables, stdin=stdin, stdout=stdout, stderr=stderr)
     except (OSError, ValueError, TypeError) as error:
-        raise _explained(argv[0], cwd, error) from None
+        raise _explain(argv[0], cwd, error) from None
 
 
 def _open(
@@ -79,7 +79,7 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _explained(
+def _explain(
     program: str, cwd: str | os.PathLike[str], error: OSError | ValueError | TypeError
 ) -> SpawnError:
     shown = one_line(str(program), 80)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from pytest_reflex.process import worker_child
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.group import signal_group
 from pytest_reflex.process.guard import GUARD
 from pytest_reflex.process.spawn import spawn
@@ -38,7 +38,7 @@ class DiedError(Exception):
     """The worker ended without an answer."""
 
 
-def serving(module: str, *arguments: str, site: bool = True) -> list[str]:
+def worker_command(module: str, *arguments: str, site: bool = True) -> list[str]:
     """Return the command of a worker that is served by a module's file, as `worker_child` says.
 
     `site` where it needs more than the standard library.
@@ -165,7 +165,7 @@ class KeptWorker:
         self._worker = None
 
     def _start(self, argv: Sequence[str]) -> Worker:
-        self._worker = Worker(argv, env=inherited())
+        self._worker = Worker(argv, env=copy_environment())
         self._worker.ask(b"", STARTING)  # starting up is not the question's fault
         return self._worker
 

@@ -24,8 +24,8 @@ _CHUNK = 1 << 20
 
 def main(path: str, arguments: list[str]) -> None:
     """Serve the module at `path` until no more requests come."""
-    _bound_memory()
-    module = _loaded(path)
+    _limit_memory()
+    module = _load(path)
     answer = module.serve(arguments)
     while select.select([0], [], [], module.IDLE_SECONDS)[0]:
         frame = _read(8)
@@ -38,7 +38,7 @@ def main(path: str, arguments: list[str]) -> None:
             told = told[os.write(1, told) :]
 
 
-def _loaded(path: str) -> Any:
+def _load(path: str) -> Any:
     spec = spec_from_file_location("served", path)
     assert spec is not None
     assert spec.loader is not None
@@ -57,7 +57,7 @@ def _read(size: int) -> bytes:
     return bytes(data)
 
 
-def _bound_memory() -> None:
+def _limit_memory() -> None:
     try:
         import resource
 

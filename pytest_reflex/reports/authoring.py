@@ -9,14 +9,19 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pytest_reflex.criteria.author.prove import ADVICE, Proof, RuleProof
 from pytest_reflex.criteria.author.prove import MEANING as PROOF_MEANING
-from pytest_reflex.criteria.author.samples import BROKEN, RuleTried, Tried, Verdict
+from pytest_reflex.criteria.author.samples import (
+    BROKEN,
+    RuleSampleResult,
+    SampleResult,
+    SampleVerdict,
+)
 from pytest_reflex.criteria.author.samples import MEANING as SAMPLE_MEANING
-from pytest_reflex.criteria.linting.remark import Remark
+from pytest_reflex.criteria.linting.remark import Diagnostic
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
-from pytest_reflex.model.plain import columns, counted, one_line, visible
+from pytest_reflex.model.plain import columns, escape_control, one_line, pluralize
 from pytest_reflex.reports.lines import text_table
 
 Lines = Callable[[Place], str]
@@ -28,18 +33,18 @@ _LONGEST = 100
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"|[^\s,:{}\[\]]+")
 
 
-def lint_text(remarks: Sequence[Remark], lines: Lines, files: int) -> str:
+def lint_text(remarks: Sequence[Diagnostic], lines: Lines, files: int) -> str:
     """Return all diagnostics, and how many there are in `files` files."""
     return "\n".join([*(remark_text(one, lines) + "\n" for one in remarks), tally(remarks, files)])
 
 
-def remark_text(remark: Remark, lines: Lines) -> str:
+def remark_text(remark: Diagnostic, lines: Lines) -> str:
     """Return one diagnostic: a line that editors understand, the source with a caret, the hint."""
     problem = remark.problem
     level = "error" if remark.is_error else f"warning [{remark.code}]"
     rule = f"rule {problem.rule_id}: " if problem.rule_id else ""
     where = f"{problem.place}: " if problem.place else ""
-    told = [visible(f"{where}{level}: {rule}{problem.message}")]
+    told = [escape_control(f"{where}{level}: {rule}{problem.message}")]
     margin = 4
     if problem.place and problem.place.line and (source := lines(problem.place)):
         number = str(problem.place.line)
@@ -74,17 +79,19 @@ def source_and_caret(line: str, column: int) -> tuple[str, str]:
     return _safe(shown), before + "^" * max(columns(line[start:end]), 1)
 
 
-def tally(remarks: Sequence[Remark], files: int) -> str:
+def tally(remarks: Sequence[Diagnostic], files: int) -> str:
     """Return how much was found: "2 errors, 1 warning in 3 files"."""
     errors = sum(one.is_error for one in remarks)
     parts = [(errors, "error"), (len(remarks) - errors, "warning")]
-    told = ", ".join(counted(number, word) for number, word in parts if number) or "no issues found"
-    return f"{told} in {counted(files, 'file')}"
+    told = (
+        ", ".join(pluralize(number, word) for number, word in parts if number) or "no issues found"
+    )
+    return f"{told} in {pluralize(files, 'file')}"
 
 
 def _safe(text: str) -> str:
     """Return a line whose every character takes the columns that `columns` says."""
-    return "".join(char if char == "\t" or char == visible(char) else "?" for char in text)
+    return "".join(char if char == "\t" or char == escape_control(char) else "?" for char in text)
 
 
 def _blank(text: str) -> str:
@@ -101,7 +108,7 @@ def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
     `widest` is the number of characters to which what a rule fails on is cut.
     """
     rows = [
-        (one.rule.id, one.proof.value, _empty(one), one.tried, _failed_on(one, widest))
+        (one.rule.id, one.proof.value, _empty(one), one.tried, _first_failure(one, widest))
         for one in proofs
     ]
     head = ("rule", "proof", "on empty", "tried", "fails on")
@@ -114,7 +121,7 @@ def proof_summary(proofs: Sequence[RuleProof]) -> str:
     """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
     counts = Counter(one.proof for one in proofs)
     told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
-    rules = counted(len(proofs), "rule")
+    rules = pluralize(len(proofs), "rule")
     return rules + (f": {told}" if told else "")
 
 
@@ -124,7 +131,7 @@ def _empty(one: RuleProof) -> str:
     return _OUTCOMES.get(one.empty, one.empty.value)
 
 
-def _failed_on(one: RuleProof, widest: int) -> str:
+def _first_failure(one: RuleProof, widest: int) -> str:
     return one_line(next((what for what in one.failed_on if what), "-"), widest)
 
 
@@ -160,7 +167,7 @@ def _among(one: RuleProof) -> Iterator[str]:
         yield f"{_INDENT}= each: true asks for all of them; each: false says that one is enough"
 
 
-def samples_text(tried: Sequence[RuleTried]) -> str:
+def samples_text(tried: Sequence[RuleSampleResult]) -> str:
     """Return the table, the samples that speak against their rule, and the sum of it all."""
     rows = [
         (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
@@ -175,29 +182,29 @@ def samples_text(tried: Sequence[RuleTried]) -> str:
     )
 
 
-def samples_summary(tried: Sequence[RuleTried]) -> str:
+def samples_summary(tried: Sequence[RuleSampleResult]) -> str:
     """Return how many samples came to what: "3 rules, 5 samples: 2 validated, 3 reported"."""
     counts = Counter(sample.verdict for one in tried for sample in one.samples)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    bare = [one for one in tried if one.verdict is Verdict.NONE]
-    without = f"; {counted(len(bare), 'rule')} without samples" if bare else ""
-    samples = counted(sum(counts.values()), "sample")
-    return f"{counted(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SampleVerdict if counts[verdict])
+    bare = [one for one in tried if one.verdict is SampleVerdict.NONE]
+    without = f"; {pluralize(len(bare), 'rule')} without samples" if bare else ""
+    samples = pluralize(sum(counts.values()), "sample")
+    return f"{pluralize(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
 
 
-def _share(one: RuleTried, kind: str) -> str:
-    fine = Verdict.VALIDATED if kind == "good" else Verdict.REPORTED
+def _share(one: RuleSampleResult, kind: str) -> str:
+    fine = SampleVerdict.VALIDATED if kind == "good" else SampleVerdict.REPORTED
     return f"{one.count(kind, fine)}/{one.count(kind)}"
 
 
-def _sample_detail(one: RuleTried, sample: Tried) -> Iterator[str]:
+def _sample_detail(one: RuleSampleResult, sample: SampleResult) -> Iterator[str]:
     if sample.verdict not in BROKEN:
         return
     place = f" ({one.rule.place})" if one.rule.place else ""
     yield ""
     head = f"{one.rule.id}: {sample.kind} sample {sample.number} is {sample.verdict}: "
     yield from textwrap.wrap(f"{head}{SAMPLE_MEANING[sample.verdict]}{place}", WIDTH)
-    for label, text in (("said", sample.message), *_given(sample.sample)):
+    for label, text in (("said", sample.message), *_sample_rows(sample.sample)):
         yield from textwrap.wrap(
             f"{label}: {one_line(text, 300)}",
             WIDTH,
@@ -206,20 +213,20 @@ def _sample_detail(one: RuleTried, sample: Tried) -> Iterator[str]:
         )
 
 
-def _mends(one: RuleTried) -> Iterator[str]:
+def _mends(one: RuleSampleResult) -> Iterator[str]:
     """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
     told = [sample.mended for sample in one.samples if sample.mended is not None]
     if not told:
         return
     verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"
-    samples = counted(len(told), "bad sample")
+    samples = pluralize(len(told), "bad sample")
     if any(told):
         yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"
     else:
         yield f"warning: {one.rule.id}: {verb} none of {samples}"
 
 
-def _given(sample: Sample) -> Iterator[tuple[str, str]]:
+def _sample_rows(sample: Sample) -> Iterator[tuple[str, str]]:
     for name, text in sample.files.items():
         yield (name or "text"), text
     if not sample.files:

@@ -8,13 +8,13 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.criteria.author.catalog import Listed, Saying, Traced
+from pytest_reflex.criteria.author.catalog import Provenance, TemplateEntry, TracedCriteria
 from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Level, Severity
-from pytest_reflex.model.plain import as_text, one_line, visible
+from pytest_reflex.model.plain import as_text, escape_control, one_line
 from pytest_reflex.model.rules import Criteria, Rule, SwitchedOff, number
 from pytest_reflex.model.targets import CompiledCheck
-from pytest_reflex.reports.evaluation import asked, switched_off_line
+from pytest_reflex.reports.evaluation import question_rows, switched_off_line
 from pytest_reflex.reports.lines import text_table
 from pytest_reflex.verdict.formatting import plain
 
@@ -27,7 +27,7 @@ _MEANING = {
 }
 
 
-def catalog_text(templates: Iterable[Listed]) -> str:
+def catalog_text(templates: Iterable[TemplateEntry]) -> str:
     """Return a table of templates; under it what is wrong with broken ones."""
     found = list(templates)
     rows = [
@@ -43,7 +43,7 @@ def catalog_text(templates: Iterable[Listed]) -> str:
     ]
     broken = [f"{one.name}: {one.problem}" for one in found if not one.criteria]
     table = text_table(("template", "version", "thresholds", "rules", "from"), rows)
-    return "\n".join([table, *(["", *map(visible, broken)] if broken else [])])
+    return "\n".join([table, *(["", *map(escape_control, broken)] if broken else [])])
 
 
 def _count(criteria: Criteria) -> str:
@@ -76,7 +76,7 @@ def rules_text(criteria: Criteria) -> str:
     return "\n".join([*_page(head), "", table])
 
 
-def rule_text(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> str:
+def rule_text(traced: TracedCriteria, rule: Rule, checks: Iterable[CompiledCheck]) -> str:
     """Return everything that is known of one rule, which has these checks."""
     share = _share(traced.criteria, rule)
     rows = [
@@ -91,7 +91,7 @@ def rule_text(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> st
         *([("HINT", rule.hint)] if rule.hint else []),
         *(("FIX", _fix(fix.to_json())) for fix in rule.fixes),
         *_samples(rule.samples),
-        *_told(traced.sayings(rule.id)),
+        *_provenance_rows(traced.sayings(rule.id)),
     ]
     return "\n".join(_page(rows))
 
@@ -106,11 +106,11 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     ]
     lines = list(_page(head))
     for check in plan["checks"]:
-        lines += ["", *_page(_planned(check))]
+        lines += ["", *_page(_check_rows(check))]
     for formatter in plan["formatters"]:
         when = "in a loop, unasked" if formatter["safe"] else "with --unsafe only"
         head = [("FIX", f"of {formatter['rule']}, {when}")]
-        lines += ["", *_page([*head, *_started({**formatter, "retries": 0})])]
+        lines += ["", *_page([*head, *_command_rows({**formatter, "retries": 0})])]
     return "\n".join(lines)
 
 
@@ -128,7 +128,7 @@ def kinds_of(rule: Rule) -> str:
     return ", ".join(kinds) or ("prose" if rule.prose else "none")
 
 
-def _planned(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _check_rows(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     number_ = "" if check["check"] is None else f" #{check['check']}"
     yield "RULE", f"{check['rule']}{number_} ({check['severity']}, weight {check['weight']})"
     yield from (("ONLY WHEN", condition) for condition in check.get("when", ()))
@@ -145,27 +145,27 @@ def _runs(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for alternative in check.get("one_of", ()):
         yield "EITHER", "passes, if another does not"
         yield from _runs(alternative)
-    yield from asked(check)
+    yield from question_rows(check)
     for command in (check, *check.get("commands", ())):
         if "argv" in command:
-            yield from _started(command)
+            yield from _command_rows(command)
     if "expect_exit" in check:
         yield "PASSES", f"with exit status {check['expect_exit']}"
-    yield from _looked_for(check)
+    yield from _search_rows(check)
     for key, label in (("expect_output", "OUTPUT"), ("matches", "MATCHES")):
         if key in check:
             inner = check[key]
             yield label, f"/{inner['search']}/ ({inner['engine']}: {inner['engine_is']})"
 
 
-def _started(command: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _command_rows(command: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "ARGV", shlex.join(command["argv"])
     yield "CWD", command["cwd"]
     retries = f", {command['retries']} retries" if command["retries"] else ""
     yield "LIMITS", f"timeout {command['timeout']:g} s{retries}"
 
 
-def _looked_for(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _search_rows(what: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "search" in what:
         yield "SEARCH", f"'{what['search']}'"
         yield "ENGINE", f"{what['engine']}: {what['engine_is']}"
@@ -200,7 +200,7 @@ def _samples(samples: Mapping[str, Sequence[Sample]]) -> Iterator[tuple[str, str
             yield kind.upper(), one_line(as_text(sample.to_plain()), 200)
 
 
-def _told(sayings: Sequence[Saying]) -> Iterator[tuple[str, str]]:
+def _provenance_rows(sayings: Sequence[Provenance]) -> Iterator[tuple[str, str]]:
     yield "DECLARED", str(sayings[0].place)
     for saying in sayings[1:]:
         keys = ", ".join(saying.keys) or "nothing"
@@ -235,7 +235,9 @@ def _page(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield from (" " * INDENT + line for line in others)
 
 
-def rule_json(traced: Traced, rule: Rule, checks: Iterable[CompiledCheck]) -> dict[str, Any]:
+def rule_json(
+    traced: TracedCriteria, rule: Rule, checks: Iterable[CompiledCheck]
+) -> dict[str, Any]:
     """Return what `rule_text` shows as plain data."""
     return {
         **rule.to_json(),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 
 def doctor_text(found: Mapping[str, Any]) -> str:
@@ -24,8 +24,8 @@ def doctor_text(found: Mapping[str, Any]) -> str:
     for key, (title, write) in sections.items():
         if key in found:
             lines += ["", title, *(f"  {line}" for line in write(found[key]))]
-    lines += ["", *_problems(found["problems"]), *_missing(found.get("extras", ()))]
-    return visible("\n".join(lines)) + "\n"
+    lines += ["", *_problems(found["problems"]), *_install_lines(found.get("extras", ()))]
+    return escape_control("\n".join(lines)) + "\n"
 
 
 def _configuration(found: Mapping[str, Any]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _state(found: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  WARNING: {line}" for line in found["recovered"])
 
 
-def _missing(extras: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _install_lines(extras: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield, last of all, what is not installed, each with the command that installs it."""
     missing = [extra for extra in extras if not extra["installed"]]
     if missing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.plain import counted, one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line, pluralize
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.single import CommandPreview, PromptTokens, StepPreview
@@ -24,7 +24,7 @@ _MAKING = (Step.PLAN, Step.PRODUCE, Step.PREPARE)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeQuestion:
     """What a judge is asked by a check of a rule: the preview of the check, and its tokens."""
 
     rule_id: str
@@ -50,7 +50,7 @@ class DryRun:
     commands: tuple[tuple[str, CheckCommand], ...] = ()
     formatters: tuple[tuple[str, CheckCommand], ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[JudgeQuestion, ...] = ()
     votes: int = 0
     note: str = ""
 
@@ -60,8 +60,11 @@ def dry_run_text(dry: DryRun) -> str:
     state = dry.state
     lines = [
         "Dry run: nothing is written, and no agent and no check is run",
-        f"Run: {visible(state.run_id)}, iteration {state.iteration}, phase {state.level.value}",
-        f"Task: {visible(state.task)}",
+        (
+            f"Run: {escape_control(state.run_id)}, iteration {state.iteration}, "
+            f"phase {state.level.value}"
+        ),
+        f"Task: {escape_control(state.task)}",
         proposal_text(
             state.criteria,
             state.limits,
@@ -69,8 +72,8 @@ def dry_run_text(dry: DryRun) -> str:
             judge=state.setup.get("judge", ""),
             votes=dry.votes,
         ).rstrip("\n"),
-        f"Next: {visible(dry.due)}",
-        *([f"Note: {visible(dry.note)}"] if dry.note else []),
+        f"Next: {escape_control(dry.due)}",
+        *([f"Note: {escape_control(dry.note)}"] if dry.note else []),
     ]
     making = [step for step in dry.steps if step.step in _MAKING]
     mending = [step for step in dry.steps if step.step not in _MAKING]
@@ -87,11 +90,11 @@ def dry_run_text(dry: DryRun) -> str:
 
 def _step(step: StepPreview) -> list[str]:
     known = "exact" if step.exact else f"not known yet: {', '.join(step.unknown)}"
-    lines = [f"{RULER} {step.step.value} | agent {visible(step.agent)} | {known} {RULER}"]
+    lines = [f"{RULER} {step.step.value} | agent {escape_control(step.agent)} | {known} {RULER}"]
     if step.asked_first:
-        lines.append(f"Asked first: {visible(', '.join(step.asked_first))}")
+        lines.append(f"Asked first: {escape_control(', '.join(step.asked_first))}")
     lines += _command(step.command) if step.command else ["Command: none"]
-    return [*lines, _tokens(step.tokens), "Prompt:", visible(step.prompt).rstrip("\n")]
+    return [*lines, _tokens(step.tokens), "Prompt:", escape_control(step.prompt).rstrip("\n")]
 
 
 def _tokens(tokens: PromptTokens) -> str:
@@ -105,7 +108,7 @@ def parts_text(parts: Iterable[tuple[str, int]]) -> str:
 
 def command_line(command: CommandPreview) -> str:
     """Return a command as it would be typed, and that its program is not installed."""
-    return f"{visible(command.typed)}{_absent(command.missing)}"
+    return f"{escape_control(command.typed)}{_absent(command.missing)}"
 
 
 def _absent(program: str) -> str:
@@ -151,7 +154,7 @@ def _files(files: Sequence[str]) -> str:
     own = [one_line(name) for name in files if not name.startswith("/")]
     shown = own[:_SHOWN]
     if more := len(own) - len(shown):
-        shown.append(counted(more, "more file"))
+        shown.append(pluralize(more, "more file"))
     if len(own) < len(files):
         shown.append("programs and what they read at their start")
     return ", ".join(shown)
@@ -160,7 +163,7 @@ def _files(files: Sequence[str]) -> str:
 def _command(command: CommandPreview) -> list[str]:
     return [
         f"Command: {command_line(command)}",
-        f"Folder: {visible(command.cwd)}",
+        f"Folder: {escape_control(command.cwd)}",
         f"Environment: {', '.join(command.environment)}",
         f"Prompt by: {command.prompt_by}",
         f"Time-out: {command.timeout:g} s",
@@ -185,7 +188,7 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         "steps": [_step_document(step) for step in dry.steps],
         "evaluate": {
             "cwd": dry.cwd,
-            "commands": [_started(dry, *each) for each in dry.commands],
+            "commands": [_command_json(dry, *each) for each in dry.commands],
             "judged": [
                 {"rule_id": one.rule_id, **one.preview}
                 | ({"tokens": _tokens_document(one.tokens)} if one.preview["prompt"] else {})
@@ -194,7 +197,7 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
         },
         "refine": {
             "cwd": dry.cwd,
-            "formatters": [_started(dry, *each) for each in dry.formatters],
+            "formatters": [_command_json(dry, *each) for each in dry.formatters],
         },
     }
 
@@ -226,7 +229,7 @@ def _tokens_document(tokens: PromptTokens) -> dict[str, Any]:
     return {"total": tokens.total, "parts": parts}
 
 
-def _started(dry: DryRun, rule_id: str, command: CheckCommand) -> dict[str, Any]:
+def _command_json(dry: DryRun, rule_id: str, command: CheckCommand) -> dict[str, Any]:
     """Return a command of a check, as the criteria have it and as it goes to the system."""
     written = command.written or command.argv
     return {
@@ -244,10 +247,10 @@ def _evaluate(dry: DryRun) -> list[str]:
     counts = f"rules: {len(rules)}, checks: {checks}, of them commands: {len(dry.commands)}"
     lines = [f"{RULER} EVALUATE | {counts} {RULER}"]
     lines += _conditions(rules)
-    lines += [f"Folder: {visible(dry.cwd)}"] if dry.commands else []
-    lines += [_told(dry, *each) for each in dry.commands]
+    lines += [f"Folder: {escape_control(dry.cwd)}"] if dry.commands else []
+    lines += [_command_text(dry, *each) for each in dry.commands]
     for one in dry.asked:
-        lines += _asked(one)
+        lines += _question_lines(one)
     return lines
 
 
@@ -259,7 +262,7 @@ def _conditions(rules: Iterable[Rule]) -> list[str]:
     from pytest_reflex.checks.composite import words
 
     return [
-        f"{rule.id}: only when {visible('; and '.join(map(words, rule.when)))}"
+        f"{rule.id}: only when {escape_control('; and '.join(map(words, rule.when)))}"
         for rule in conditional
     ]
 
@@ -267,21 +270,25 @@ def _conditions(rules: Iterable[Rule]) -> list[str]:
 def _fixes(dry: DryRun) -> list[str]:
     """Return the programs that fixes run, where their rules are criticised."""
     lines = [f"{RULER} REFINE | formatters, before the agent: {len(dry.formatters)} {RULER}"]
-    return [*lines, f"Folder: {visible(dry.cwd)}", *(_told(dry, *each) for each in dry.formatters)]
+    return [
+        *lines,
+        f"Folder: {escape_control(dry.cwd)}",
+        *(_command_text(dry, *each) for each in dry.formatters),
+    ]
 
 
-def _told(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
+def _command_text(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
     written = command.written or command.argv
     told = written if isinstance(written, str) else shlex.join(written)
-    return f"{rule_id}: {visible(told)}{_absent(dry.missing.get(rule_id, ''))}"
+    return f"{rule_id}: {escape_control(told)}{_absent(dry.missing.get(rule_id, ''))}"
 
 
-def _asked(one: Asked) -> list[str]:
+def _question_lines(one: JudgeQuestion) -> list[str]:
     """Return who judges by a check, how often, and the prompt where somebody does."""
     known = one.preview
     judge = known["judge"] or "no judge: not measured"
     often = f"{known['votes']} votes at most, {known['quorum']} have to pass"
-    lines = [f"{one.rule_id}: judged by {visible(judge)}, {often}"]
+    lines = [f"{one.rule_id}: judged by {escape_control(judge)}, {often}"]
     if not known["prompt"]:
         return lines
-    return [*lines, _tokens(one.tokens), "Prompt:", visible(known["prompt"]).rstrip("\n")]
+    return [*lines, _tokens(one.tokens), "Prompt:", escape_control(known["prompt"]).rstrip("\n")]

@@ -6,26 +6,26 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_reflex.model.artifact import LeftOut, Reason
+from pytest_reflex.model.artifact import Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
 from pytest_reflex.model.leads import leads_with
-from pytest_reflex.model.plain import counted, list_first, one_line, visible
+from pytest_reflex.model.plain import escape_control, list_first, one_line, pluralize
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import SwitchedOff
-from pytest_reflex.verdict.formatting import gap, not_installed
-from pytest_reflex.verdict.gate import Cause, Decision, GateStatus, Judged
+from pytest_reflex.verdict.formatting import gap, rules_not_installed
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget, NotRunCause, SessionVerdict
 
 MESSAGE = 400
 
 
-def told(row: RuleResult) -> str:
+def rule_line(row: RuleResult) -> str:
     """Return the rule with what its first check found that did not pass."""
     check = row.decisive
-    return f"{row.rule.id}: {found(check) if check else row.message}"
+    return f"{row.rule.id}: {finding(check) if check else row.message}"
 
 
-def found(check: CheckResult) -> str:
+def finding(check: CheckResult) -> str:
     """Return what a check found, and where."""
     could_not = "check error: " if check.outcome is Outcome.ERROR else ""
     place = f" ({check.location})" if check.location else ""
@@ -49,7 +49,7 @@ def not_installed_lines(evaluations: Iterable[Evaluation]) -> Iterator[str]:
     It is said once, however many artifacts and rules there are.
     """
     rows = (row for one in evaluations for row in one.results)
-    for name, ids in not_installed(rows).items():
+    for name, ids in rules_not_installed(rows).items():
         count = len(set(ids))
         rules = f"{count} rule{' is' if count == 1 else 's are'}"
         yield f"{name} is not installed, so {rules} not measured: {install(name)}"
@@ -81,10 +81,10 @@ def votes_told(evaluation: Evaluation) -> str:
 
 def judge_line(judge: str, votes: int) -> str:
     """Return who judges in a loop, and how many votes that takes at most each time."""
-    return f"Judge: {visible(judge)}, up to {votes} votes in each evaluation"
+    return f"Judge: {escape_control(judge)}, up to {votes} votes in each evaluation"
 
 
-def asked(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def question_rows(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what a judge would be asked, with labels; nothing for a check that asks no agent."""
     if "quorum" not in check:
         return
@@ -103,7 +103,7 @@ def distance(evaluation: Evaluation) -> str:
     failing = sum(row.outcome is not Outcome.NOT_MEASURED for row in blockers)
     unmeasured = sum(row.outcome is Outcome.NOT_MEASURED and not row.not_asked for row in blockers)
     return (
-        f"+{gap(evaluation)} and {counted(failing, 'failing rule')}, "
+        f"+{gap(evaluation)} and {pluralize(failing, 'failing rule')}, "
         + (f"{unmeasured} not measured, " if unmeasured else "")
         + f"{passed} of {len(rows)} rules pass"
         + (f", {unasked} not asked" if unasked else "")
@@ -114,8 +114,8 @@ def distance(evaluation: Evaluation) -> str:
 LABEL = "LEFT OUT"
 
 
-def left_out_lines(
-    left_out: Sequence[LeftOut], *, listed: int, verbose: bool = False
+def skipped_lines(
+    left_out: Sequence[SkippedFile], *, listed: int, verbose: bool = False
 ) -> Iterator[str]:
     """Yield what was not checked, at most `listed` of it; with `verbose`, all that was not read."""
     unchecked = [one for one in left_out if one.is_unchecked]
@@ -132,10 +132,10 @@ def left_out_lines(
             yield str(one)
 
 
-def next_step(judged: Judged, decision: Decision) -> str:
+def next_step(judged: JudgedTarget, decision: SessionVerdict) -> str:
     """Return the command or the act that brings a reader on; "" where there is nothing to do."""
     not_run = {row.cause: row for row in decision.not_run if row.target_id == judged.id}
-    if lost := not_run.get(Cause.LOST):
+    if lost := not_run.get(NotRunCause.LOST):
         return f"run it alone: pytest -n 0 {shlex.quote(lost.node_id)}"
     if judged.status is GateStatus.FAILED and judged.blockers:
         suite = judged.id.partition("::")[0]
@@ -144,12 +144,12 @@ def next_step(judged: Judged, decision: Decision) -> str:
         return f"fix {judged.blockers[0].rule.id}, then: {command}"
     if judged.status is not GateStatus.INCOMPLETE:
         return ""
-    if judged.narrowed or Cause.DESELECTED in not_run:
+    if judged.narrowed or NotRunCause.DESELECTED in not_run:
         return (
             "run all rules: no -k, -m, --lf, --deselect, no single ids; or let this run be "
             "partial: --reflex-allow-partial"
         )
-    return "let the session run to its end" if Cause.CUT_OFF in not_run else ""
+    return "let the session run to its end" if NotRunCause.CUT_OFF in not_run else ""
 
 
 _LONGEST = 400

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
@@ -17,11 +17,11 @@ from pytest_reflex.reports.run_lines import next_line
 from pytest_reflex.reports.run_lines import spend_text as spend_text
 from pytest_reflex.verdict.formatting import (
     arithmetic,
+    format_score,
     gap,
-    not_installed,
     plain,
+    rules_not_installed,
     same_causes,
-    shown_score,
 )
 from pytest_reflex.verdict.progress import flips_between
 
@@ -33,7 +33,7 @@ def block(
 
     `changed` says what was changed where that is not a section of a text.
     """
-    score = shown_score(evaluation.score)
+    score = format_score(evaluation.score)
     verdict = "PASS" if evaluation.passed else "FAIL"
     title = (
         f"── Iteration {state.iteration}/{state.limits.max_iterations} | "
@@ -43,21 +43,21 @@ def block(
         [(title, "good" if evaluation.passed else "bad")],
         _field("Plan", _one_line(state.plan)),
         _field("Hash", evaluation.artifact_hash),
-        _field("Changed", changed or changed_line(state.changed)),
+        _field("Changed", changed or change_line(state.changed)),
         _field("Failed", ids(evaluation.failed), "bad" if evaluation.failed else ""),
         _field("Warnings", ids(evaluation.warnings), "mild" if evaluation.warnings else ""),
         _field("Artifact", artifact_path),
-        *_added(state),
+        *_extra_lines(state),
     ]
 
 
-def _added(state: RunState) -> Iterator[Line]:
+def _extra_lines(state: RunState) -> Iterator[Line]:
     """Yield what the seed's block does not have: flips, strange changes, checks that are idle."""
     flips = flips_between(state.marks)
     if flips and (flips.fixed or flips.broken or flips.still):
         said = (("fixed", flips.fixed), ("regressed", flips.broken), ("still failing", flips.still))
         yield _field("Changes", "; ".join(f"{word} {', '.join(ids)}" for word, ids in said if ids))
-    if state.evaluation and (open_ones := _unmeasured(state.evaluation.results)):
+    if state.evaluation and (open_ones := _format_unmeasured(state.evaluation.results)):
         yield _field("Not measured", open_ones, "mild")
     if state.evaluation and (others := state.evaluation.not_applicable):
         yield _field("Not applicable", ids(others))
@@ -101,12 +101,12 @@ def command_lines(commands: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
     for made in commands:
         run = f"runs by {made['approved_by']}" if made["approved_by"] else "is not run"
         shown = json.dumps(made["command"], ensure_ascii=False)
-        which = f"  - {visible(made['rule_id'])}, {made['sha256'][:8]}, {run}:"
-        yield [(which, "strong"), (f" {visible(shown)}", "")]
+        which = f"  - {escape_control(made['rule_id'])}, {made['sha256'][:8]}, {run}:"
+        yield [(which, "strong"), (f" {escape_control(shown)}", "")]
 
 
 def _field(name: str, value: str, tone: str = "") -> Line:
-    return [(f"{name}: {visible(value)}", tone)]
+    return [(f"{name}: {escape_control(value)}", tone)]
 
 
 def _one_line(plan: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def _one_line(plan: Sequence[str]) -> str:
     return (text if len(text) <= room else text[: room - 1] + "…") + more
 
 
-def changed_line(changed: Mapping[str, Any]) -> str:
+def change_line(changed: Mapping[str, Any]) -> str:
     """Return the sections that the last change of the artifact added, modified or removed."""
     if not changed or changed.get("initial"):
         return "initial generation"
@@ -135,7 +135,7 @@ def ids(results: Iterable[RuleResult]) -> str:
     return ", ".join(r.rule.id for r in results) or "none"
 
 
-def _unmeasured(results: Iterable[RuleResult]) -> str:
+def _format_unmeasured(results: Iterable[RuleResult]) -> str:
     """Return the ids of rules that could not be evaluated; empty where all were."""
     found = [r for r in results if r.applicable and r.outcome not in (Outcome.PASS, Outcome.FAIL)]
     errors = {r.rule.id for r in found if r.outcome is Outcome.ERROR}
@@ -153,17 +153,17 @@ def critique_lines(
     if issues:
         return [
             _of_rule(
-                visible(i["rule_id"]),
-                f"{_shorten(visible(i['problem']))}; "
-                f"fix: {_shorten(visible(i['fix_instruction']), 240)}",
+                escape_control(i["rule_id"]),
+                f"{_shorten(escape_control(i['problem']))}; "
+                f"fix: {_shorten(escape_control(i['fix_instruction']), 240)}",
             )
             for i in issues
         ]
     every = (*evaluation.failed, *evaluation.warnings)
     rows = [r for r in every if not (r.same_cause or r.needs)]
-    lines = [_of_rule(r.rule.id, f"{_shorten(visible(r.message))}{_place(r)}") for r in rows]
+    lines = [_of_rule(r.rule.id, f"{_shorten(escape_control(r.message))}{_place(r)}") for r in rows]
     told = same_causes(every)
-    for name, rule_ids in not_installed(every).items():
+    for name, rule_ids in rules_not_installed(every).items():
         told.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
     return lines + [[(f"  - {text}", "")] for text in told]
 
@@ -188,12 +188,12 @@ def distance(evaluation: Evaluation) -> list[Line]:
     blockers = evaluation.blockers
     rules = evaluation.applicable
     passed = sum(r.passed for r in rules)
-    score = shown_score(evaluation.score)
+    score = format_score(evaluation.score)
     rows = (
         f"  threshold {plain(evaluation.threshold)}, score {score}, gap {gap(evaluation)}",
         f"  blocking rules: {len(blockers)}" + (f" ({ids(blockers)})" if blockers else ""),
         f"  rules passed: {passed}/{len(rules)}",
-        *([f"  not measured: {open_ones}"] if (open_ones := _unmeasured(blockers)) else ()),
+        *([f"  not measured: {open_ones}"] if (open_ones := _format_unmeasured(blockers)) else ()),
         *([f"  unsound: {evaluation.unsound}"] if evaluation.unsound else ()),
     )
     return [[("Distance to success:", "strong")], *([(row, "")] for row in rows)]
@@ -207,7 +207,7 @@ def _final_score(state: RunState) -> str:
         return "none (the artifact was not evaluated)"
     weights = f"{arithmetic(evaluation)} points"
     threshold = f"threshold {plain(evaluation.threshold)}"
-    return f"{shown_score(evaluation.score)} ({weights}, {threshold})"
+    return f"{format_score(evaluation.score)} ({weights}, {threshold})"
 
 
 def summary(state: RunState, delivered: Line | None = None, *, advises: bool = True) -> list[Line]:
@@ -223,7 +223,7 @@ def summary(state: RunState, delivered: Line | None = None, *, advises: bool = T
         f"Phase: {state.level.value}",
         f"Final score: {_final_score(state)}",
         f"Stop reason: {reason.value if reason else 'none'}"
-        + (f" ({visible(state.stop.detail)})" if state.stop.detail else ""),
+        + (f" ({escape_control(state.stop.detail)})" if state.stop.detail else ""),
     ]
     lines: list[Line] = [[("── Final summary ──", "strong")], *([(fact, "")] for fact in facts)]
     if state.stop.restored_from:
@@ -256,5 +256,5 @@ def verdict_line(state: RunState, artifact_path: str) -> Line:
     reason, score = state.stop.reason, _final_score(state).partition(" ")[0]
     parts = [_gate(state), f"score {score}", reason.value if reason else "none"]
     there = state.artifact_sha256 != EMPTY_SHA256
-    where = f"; artifact: {visible(artifact_path)}" if there else ""
+    where = f"; artifact: {escape_control(artifact_path)}" if there else ""
     return [(", ".join(parts) + where, _gate_tone(state))]

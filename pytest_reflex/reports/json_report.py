@@ -11,7 +11,7 @@ from pytest_reflex import __version__
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.storage.atomic import replace_file
-from pytest_reflex.verdict.gate import Decision, Gate, Judged, NotRun, gate_over
+from pytest_reflex.verdict.gate import Gate, JudgedTarget, NotRun, SessionVerdict, gate_over
 
 SCHEMA_VERSION = 1
 
@@ -30,7 +30,7 @@ def report_document(
     """
     found = list(evaluations)
     faults = list(problems)
-    gate = gate or gate_over([Judged(evaluation=one) for one in found], faults)
+    gate = gate or gate_over([JudgedTarget(evaluation=one) for one in found], faults)
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "pytest-reflex", "version": __version__},
@@ -48,13 +48,13 @@ def report_document(
 
 def render(evaluations: Sequence[Evaluation]) -> str:
     """Return the document of some evaluations as text (the reporter `json`)."""
-    gate = gate_over([Judged(evaluation=one) for one in evaluations])
+    gate = gate_over([JudgedTarget(evaluation=one) for one in evaluations])
     measured = any(one.measured and one.decides for one in evaluations)
     status = 0 if gate.passed else 1 if measured else 5
     return to_text(report_document(evaluations, gate=gate, exit_status=status))
 
 
-def save(path: Path, decision: Decision) -> None:
+def save(path: Path, decision: SessionVerdict) -> None:
     """Write the document of a session: whole or not at all; raises StateError."""
     document = report_document(
         [judged.evaluation for judged in decision.judged],

@@ -39,11 +39,11 @@ def plain(lines: Iterable[Line]) -> str:
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
-def broken(lines: Iterable[Line], width: int = WIDTH, indent: int = 4) -> Iterator[Line]:
+def wrap_lines(lines: Iterable[Line], width: int = WIDTH, indent: int = 4) -> Iterator[Line]:
     """Yield lines broken at blanks, with what follows indented under its line."""
     for line in lines:
         for one in _at_newlines(line):
-            yield from _broken(one, width, indent)
+            yield from _wrap_line(one, width, indent)
 
 
 def _at_newlines(line: Line) -> Iterator[Line]:
@@ -57,7 +57,7 @@ def _at_newlines(line: Line) -> Iterator[Line]:
     yield found
 
 
-def _broken(line: Line, width: int, indent: int) -> Iterator[Line]:
+def _wrap_line(line: Line, width: int, indent: int) -> Iterator[Line]:
     text = "".join(piece for piece, _ in line)
     rows = textwrap.wrap(
         text,

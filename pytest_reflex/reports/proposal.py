@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.model.enums import Level, Step
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.reports.evaluation import judge_line
@@ -26,7 +26,7 @@ def table(procedures: Sequence[Mapping[str, Any]]) -> str:
     head = ("procedure", "what it does", "from")
     lines = [text_table(head, rows)]
     broken = [f"{one['name']}: {one['problem']}" for one in procedures if "problem" in one]
-    return "\n".join([*lines, *(["", *map(visible, broken)] if broken else [])])
+    return "\n".join([*lines, *(["", *map(escape_control, broken)] if broken else [])])
 
 
 def plain_lines(procedures: Sequence[Mapping[str, Any]]) -> str:
@@ -50,20 +50,20 @@ def procedure_text(found: Mapping[str, Any]) -> str:
         ("PROMPT", [f"{prompt['tokens']:,} / {prompt['budget']:,} tokens{over}"]),
         ("SUCCESS", [f"<promise>SUCCESS</promise> is {offered}"]),
         ("FAILURE", [f"<promise>FAILURE</promise> {_FAILURE[found['failure']]}"]),
-        ("BOUNDS", [_bound(one) for one in found["bounds"]]),
+        ("BOUNDS", [_format_bound(one) for one in found["bounds"]]),
         ("GATES", [_gate(one) for one in found["gates"]] or ["none"]),
         *(
             (phase.upper(), [_fragment(one) for one in fragments])
             for phase, fragments in found["phases"].items()
         ),
     ]
-    return "\n".join(line for label, lines in rows for line in _labelled(label, lines))
+    return "\n".join(line for label, lines in rows for line in _label_lines(label, lines))
 
 
 _FAILURE = {True: "stops the run: a person is needed", False: "is a failed iteration"}
 
 
-def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
+def _label_lines(label: str, lines: Sequence[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
         yield f"{label if number == 0 else '':<{_INDENT}}{one_line(line, _LONGEST)}"
 
@@ -72,7 +72,7 @@ def _purpose(one: Mapping[str, Any], room: int) -> str:
     return one_line("(cannot be used)" if "problem" in one else one["description"], room)
 
 
-def _bound(one: Mapping[str, Any]) -> str:
+def _format_bound(one: Mapping[str, Any]) -> str:
     value = one["value"]
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     shown = f"{value:g}" if number else str(value).lower()
@@ -143,11 +143,14 @@ def proposal_text(
     bars = ", ".join(f"{level.value} {plain(bar)}" for level, bar in criteria.thresholds.items())
     return "\n".join(
         (
-            f"Success criteria: {visible(criteria.name)} v{criteria.version} (thresholds: {bars})",
+            (
+                f"Success criteria: {escape_control(criteria.name)} v{criteria.version} "
+                f"(thresholds: {bars})"
+            ),
             table,
             *([off] if (off := _off(criteria)) else []),
             f"Max iterations: {limits.max_iterations}",
-            f"Budget: {_budget(limits.budget)}" + _uncapped(limits.wall_time),
+            f"Budget: {_budget(limits.budget)}" + _no_cap_text(limits.wall_time),
             f"Agents: {_agents(agents)}",
             *(_calls(criteria, limits, agents) if of_text else ()),
             *([judge_line(judge, votes)] if judge else []),
@@ -158,16 +161,16 @@ def proposal_text(
 
 def _off(criteria: Criteria) -> str:
     rules = ", ".join(map(str, criteria.switched_off))
-    return f"Switched off: {visible(rules)}" if rules else ""
+    return f"Switched off: {escape_control(rules)}" if rules else ""
 
 
-def allowed_lines(may_change: Iterable[str], unprotected: Iterable[str]) -> list[str]:
+def permission_lines(may_change: Iterable[str], unprotected: Iterable[str]) -> list[str]:
     """Return what is to be known of files that an agent may change beside the artifact."""
     lines = []
     if globs := ", ".join(may_change):
-        lines.append(f"Agents may change: {visible(globs)}")
+        lines.append(f"Agents may change: {escape_control(globs)}")
     if paths := ", ".join(unprotected):
-        lines.append(f"Warning: checks run what agents may change: {visible(paths)}")
+        lines.append(f"Warning: checks run what agents may change: {escape_control(paths)}")
     return lines
 
 
@@ -204,7 +207,7 @@ def _budget(budget: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {limit:g}" for name, limit in budget.items()) or "none"
 
 
-def _uncapped(wall_time: int) -> str:
+def _no_cap_text(wall_time: int) -> str:
     return "" if wall_time else "\nWall time: NO CAP"
 
 

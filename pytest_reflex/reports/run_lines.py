@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.enums import Level
-from pytest_reflex.model.plain import counted, one_line, visible
-from pytest_reflex.model.run import EMPTY_SHA256, Mark, RunState, Spend
+from pytest_reflex.model.plain import escape_control, one_line, pluralize
+from pytest_reflex.model.run import EMPTY_SHA256, EvaluationMark, RunState, Spend
 from pytest_reflex.model.stop import StopReason, is_extendable
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.verdict.formatting import plain, shown_score
+from pytest_reflex.verdict.formatting import format_score, plain
 
 _START = 2_000
 
@@ -37,12 +37,12 @@ def spend_text(spend: Spend) -> str:
     if not spend.calls:
         return "no paid calls"
     calls = _calls(spend.calls)
-    price = _known(f"${spend.usd:.4f}", spend.unknown, spend.calls) or "unknown cost"
-    tokens = _known(f"{spend.tokens} tokens", spend.unknown_tokens, spend.calls)
+    price = _format_known(f"${spend.usd:.4f}", spend.unknown, spend.calls) or "unknown cost"
+    tokens = _format_known(f"{spend.tokens} tokens", spend.unknown_tokens, spend.calls)
     return ", ".join(filter(None, (calls, f"{spend.seconds:.1f} s", price, tokens)))
 
 
-def _known(amount: str, unknown: int, calls: int) -> str:
+def _format_known(amount: str, unknown: int, calls: int) -> str:
     """Return an amount, and for how many calls it is unknown; empty where for all."""
     if unknown >= calls:
         return ""
@@ -50,7 +50,7 @@ def _known(amount: str, unknown: int, calls: int) -> str:
 
 
 def _calls(number: int) -> str:
-    return counted(number, "call")
+    return pluralize(number, "call")
 
 
 def budget_text(budget: Mapping[str, float], spend: Spend) -> str:
@@ -59,7 +59,7 @@ def budget_text(budget: Mapping[str, float], spend: Spend) -> str:
     told = []
     for key, limit in budget.items():
         amount = f"{getattr(spend, key):g}"
-        used = _known(amount, unknown.get(key, 0), spend.calls) if spend.calls else amount
+        used = _format_known(amount, unknown.get(key, 0), spend.calls) if spend.calls else amount
         told.append(f"{key} {used or 'unknown'} of {limit:g}")
     return ", ".join(told)
 
@@ -95,7 +95,7 @@ _NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningStep:
     """A step that runs: for how many seconds, and the agent that was asked ("" for none)."""
 
     name: str
@@ -119,18 +119,18 @@ def loop_rows(state: RunState, run: str) -> list[Line]:
     ]
 
 
-def started_line(running: Running) -> str:
+def start_line(running: RunningStep) -> str:
     """Return what is reported at the start of a step that may take long."""
-    return f"{running.name} ...{asked(running)}"
+    return f"{running.name} ...{agent_text(running)}"
 
 
-def waiting_line(running: Iterable[Running]) -> str:
+def waiting_line(running: Iterable[RunningStep]) -> str:
     """Return what is reported while steps go on and nothing else happens."""
-    steps = (f"{one.name} {clock(one.seconds)}{asked(one)}" for one in running)
+    steps = (f"{one.name} {clock(one.seconds)}{agent_text(one)}" for one in running)
     return "still at work: " + ", ".join(steps)
 
 
-def asked(running: Running) -> str:
+def agent_text(running: RunningStep) -> str:
     """Return the agent that is asked, as it stands behind a step."""
     return f" (agent {one_line(running.agent, _NAME)})" if running.agent else ""
 
@@ -146,7 +146,7 @@ def trend(state: RunState) -> Line:
         if mark.level is not level:
             line.append((f"{mark.level.value} ", "faint"))
             level = mark.level
-        line.append((f"{bar(mark.score)} {shown_score(mark.score)} ", _tone(mark)))
+        line.append((f"{bar(mark.score)} {format_score(mark.score)} ", _tone(mark)))
     return [*line, (f"needs {needed}", "faint")]
 
 
@@ -155,7 +155,7 @@ def bar(share: Fraction | float) -> str:
     return _BARS[min(int(share * len(_BARS)), len(_BARS) - 1)]
 
 
-def _tone(mark: Mark) -> str:
+def _tone(mark: EvaluationMark) -> str:
     if mark.passed:
         return "good"
     return "bad" if mark.blockers else "mild"
@@ -201,9 +201,9 @@ def _decimal(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-def allowing(state: RunState, *, of_session: bool = False) -> str:
+def allow_text(state: RunState, *, of_session: bool = False) -> str:
     """Return what to do where an agent added modules, and nothing else was modified."""
-    names = ", ".join(map(visible, state.stop.offered))
+    names = ", ".join(map(escape_control, state.stop.offered))
     command = extend_command(state, of_session=of_session)
     return f"review {names}, which the agent added; to keep it and go on: `{command}`"
 
@@ -212,7 +212,7 @@ def next_line(state: RunState) -> str:
     """Return how to go on, for a summary; empty after a success."""
     there = state.artifact_sha256 != EMPTY_SHA256
     if state.stop.offered:
-        return allowing(state)
+        return allow_text(state)
     if state.stop.reason is StopReason.TAMPERED:
         again = "start a new loop" + (", with artifact.md as --input" if there else "")
         return f"review what was modified; then {again}"

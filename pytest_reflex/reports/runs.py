@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.plain import counted, one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line, pluralize
 from pytest_reflex.model.run import Spend
 from pytest_reflex.reports.lines import tab_lines, text_table
 from pytest_reflex.reports.run_lines import budget_text, refusal_of, spend_text
-from pytest_reflex.verdict.formatting import lasted, shown_score
+from pytest_reflex.verdict.formatting import format_duration, format_score
 
 HEADERS = ("driver", "name", "status", "started", "duration", "iteration", "cost", "score", "about")
 _LONGEST = 2_000
@@ -58,7 +58,7 @@ def status_text(
     said that no iteration has been given yet, `time` is said instead of the duration.
     """
     spent = spend or Spend()
-    waiting = f"{counted(feedback, 'message')} for the next iteration"
+    waiting = f"{pluralize(feedback, 'message')} for the next iteration"
     rows: list[Row] = [
         (noun, f"{run['name']} ({run['status']})"),
         *first,
@@ -71,7 +71,7 @@ def status_text(
         ("Feedback", waiting if feedback else ""),
         *last,
     ]
-    return "\n".join(f"{label}: {visible(text)}" for label, text in rows if text)
+    return "\n".join(f"{label}: {escape_control(text)}" for label, text in rows if text)
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
         _duration(one),
         _iteration(one),
         _cost(one["spend"]),
-        shown_score(Fraction(score)) if score else "",
+        format_score(Fraction(score)) if score else "",
     )
 
 
@@ -95,7 +95,7 @@ def _about(one: Mapping[str, Any], room: int) -> str:
 
 
 def _duration(one: Mapping[str, Any]) -> str:
-    return "" if one["seconds"] is None else lasted(one["seconds"])
+    return "" if one["seconds"] is None else format_duration(one["seconds"])
 
 
 def _iteration(one: Mapping[str, Any]) -> str:
@@ -137,10 +137,10 @@ def event_line(event: Event) -> str:
     except (LookupError, TypeError, ValueError, AttributeError):  # another program wrote it
         says = ""
     head = f"{event.seq:>4}  {event.ts}  {place:<3} {event.step.value:<15} {event.kind.value}"
-    return visible(f"{head}: {one_line(says, _ROOM)}" if says else head)
+    return escape_control(f"{head}: {one_line(says, _ROOM)}" if says else head)
 
 
-def _started(payload: Payload) -> str:
+def _start_text(payload: Payload) -> str:
     limits, criteria = payload["limits"], payload["criteria"]
     return f"{criteria['name']}, at most {limits['max_iterations']} iterations"
 
@@ -155,10 +155,10 @@ def _evaluation(payload: Payload) -> str:
     evaluation = payload.get("evaluation")
     if evaluation is None:  # another program has these two
         verdict = "passed" if payload["passed"] else "not passed"
-        return f"{shown_score(Fraction(str(payload['score'])))} {verdict}"
+        return f"{format_score(Fraction(str(payload['score'])))} {verdict}"
     failed = ", ".join(row["id"] for row in evaluation["failed"])
     verdict = "passed" if evaluation["passed"] else "not passed"
-    score = f"{shown_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
+    score = f"{format_score(Fraction(str(evaluation['score_exact'])))} {verdict}"
     proofs = payload.get("proofs", ())
     vacuous = [one["rule"] for one in proofs if one["proof"] == "vacuous"]
     unproved = [one["rule"] for one in proofs if one["proof"] not in ("vacuous", "proved")]
@@ -172,7 +172,7 @@ def _checks(payload: Payload) -> str:
     return "1 check" if number == 1 else f"{number} checks"
 
 
-def _ended(payload: Payload) -> str:
+def _end_text(payload: Payload) -> str:
     detail = f" ({payload['detail']})" if payload.get("detail") else ""
     back = payload.get("restored_from")
     restored = f"; the artifact of iteration {back['iteration']} was restored" if back else ""
@@ -180,7 +180,7 @@ def _ended(payload: Payload) -> str:
 
 
 _SAYS: dict[EventKind, Callable[[Payload], str]] = {
-    EventKind.RUN_STARTED: _started,
+    EventKind.RUN_STARTED: _start_text,
     EventKind.PLAN_CREATED: lambda payload: "; ".join(payload["plan"]),
     EventKind.ARTIFACT_CREATED: _artifact,
     EventKind.CHECKS_PREPARED: _checks,
@@ -190,14 +190,14 @@ _SAYS: dict[EventKind, Callable[[Payload], str]] = {
     EventKind.PHASE_SWITCHED: lambda payload: f"{payload['from']} to {payload['to']}",
     EventKind.ITERATION_ADVANCED: lambda payload: f"to {payload['iteration']}",
     EventKind.PHASE_ERROR: lambda payload: f"{payload['step']}: {refusal_of(payload)}",
-    EventKind.STOPPED: _ended,
-    EventKind.FAILED: _ended,
+    EventKind.STOPPED: _end_text,
+    EventKind.FAILED: _end_text,
     EventKind.FEEDBACK_GIVEN: lambda payload: str(payload["text"]),
     EventKind.VOTE_CAST: lambda payload: (
         f"{payload['rule_id']}, vote {payload['number']}: {payload['verdict']} ({payload['agent']})"
     ),
     EventKind.CHANGES_ACCEPTED: lambda payload: ", ".join(payload["paths"]),
-    EventKind.RUN_ADOPTED: lambda payload: f"begun by another program; {_started(payload)}",
+    EventKind.RUN_ADOPTED: lambda payload: f"begun by another program; {_start_text(payload)}",
     EventKind.RUN_EXTENDED: lambda payload: (
         f"after {payload['reason']}, at most {payload['limits']['max_iterations']} iterations"
     ),
@@ -244,12 +244,12 @@ def final_lines(record: Any, commits: int, here: str) -> Iterator[str]:
     is_away = branch and goes_on and commits and here != branch
     yield ""
     yield f"{'Stopped' if record.reason else 'Interrupted'}: {record.reason or record.status}" + (
-        f" ({visible(record.detail)})" if record.detail else ""
+        f" ({escape_control(record.detail)})" if record.detail else ""
     )
     if record.spend.calls:
         yield f"Spent: {spend_text(record.spend)}"
     if branch:
-        base, number = data["base"], counted(commits, "commit")
+        base, number = data["base"], pluralize(commits, "commit")
         yield f"Branch: {branch} (from {base}, {number})"
         if carried := data["position"].get("carried"):
             yield f"Not committed: {one_line(', '.join(carried), 500)} (a hook of git refuses)"
@@ -308,7 +308,7 @@ def run_lines(boundaries: Iterable[Any]) -> Iterator[str]:
     """Yield a run as a tree: each node with its setpoint, its iterations, and what they took."""
     for one in boundaries:
         if one.setpoint:
-            yield f"{'  ' * one.level}{one.path.rpartition('/')[2]}: {visible(one.setpoint)}"
+            yield f"{'  ' * one.level}{one.path.rpartition('/')[2]}: {escape_control(one.setpoint)}"
         used = ""
         if one.spent:
             used = spend_text(one.spent) if one.spent.calls else f"{one.spent.seconds:.1f} s"

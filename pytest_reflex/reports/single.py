@@ -7,22 +7,22 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.criteria.author.fixing import Fixed
+from pytest_reflex.criteria.author.fixing import FixResult
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.single import Critique, Refinement
-from pytest_reflex.reports.iteration import changed_line
+from pytest_reflex.reports.iteration import change_line
 from pytest_reflex.reports.run_lines import spend_text
 from pytest_reflex.reports.terminal import LISTED, WIDTH, Page, ansi_style, no_style
-from pytest_reflex.storage.parts import changed_sections
+from pytest_reflex.storage.parts import find_changes
 from pytest_reflex.text.lines import split
-from pytest_reflex.verdict.formatting import plain, shown_score
-from pytest_reflex.verdict.gate import failed_reason
+from pytest_reflex.verdict.formatting import format_score, plain
+from pytest_reflex.verdict.gate import failure_reason
 
 _NO_END = "\n\\ No newline at end of file\n"
 
 
-def fixing_text(artifact: Artifact, done: Fixed, written: bool, *, colour: bool = False) -> str:
+def fix_text(artifact: Artifact, done: FixResult, written: bool, *, colour: bool = False) -> str:
     """Return for people what was fixed and what it came to, without a final newline."""
     page = Page(WIDTH, ansi_style if colour else no_style, LISTED)
     for rule_id in done.fixed:
@@ -43,7 +43,7 @@ def fixing_text(artifact: Artifact, done: Fixed, written: bool, *, colour: bool 
     return "\n".join(page.lines)
 
 
-def fixing_document(artifact: Artifact, done: Fixed, written: bool) -> dict[str, Any]:
+def fix_document(artifact: Artifact, done: FixResult, written: bool) -> dict[str, Any]:
     """Return the same for programs, with the evaluation of the text that came out."""
     return {
         "artifact": artifact.name,
@@ -55,28 +55,28 @@ def fixing_document(artifact: Artifact, done: Fixed, written: bool) -> dict[str,
         "after": hashlib.sha256(done.text.encode()).hexdigest(),
         "written": written,
         "passed": done.after.passed,
-        "diff": unified(artifact.name, artifact.raw_text, done.text),
+        "diff": unified_diff(artifact.name, artifact.raw_text, done.text),
         "evaluation": done.after.to_json(),
     }
 
 
-def unified(name: str, old: str, new: str) -> str:
+def unified_diff(name: str, old: str, new: str) -> str:
     """Return a unified diff that `patch` takes; empty where nothing changed."""
     lines = difflib.unified_diff(split(old), split(new), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else line + _NO_END for line in lines)
 
 
-def _no_fix(done: Fixed) -> str:
+def _no_fix(done: FixResult) -> str:
     if done.not_fixed or done.unsafe:
         return "no fix was applied"
     return "no fix changes anything"
 
 
 def _gate(evaluation: Evaluation) -> str:
-    score = f"{shown_score(evaluation.score)} of {plain(evaluation.threshold)}"
+    score = f"{format_score(evaluation.score)} of {plain(evaluation.threshold)}"
     if evaluation.passed:
         return f"passed, {score}"
-    return f"failed, {score}: {failed_reason(evaluation)}"
+    return f"failed, {score}: {failure_reason(evaluation)}"
 
 
 def critique_document(
@@ -110,7 +110,7 @@ def critique_text(critique: Critique, *, colour: bool = False) -> str:
 
 def changes(old: str, new: str) -> dict[str, list[str]]:
     """Return the sections that were added, modified and removed."""
-    changed = changed_sections(old, new)
+    changed = find_changes(old, new)
     return {
         "added": list(changed.added),
         "modified": list(changed.modified),
@@ -145,7 +145,7 @@ def refinement_text(
     if done.by == "nobody":
         page.add("NOTHING", "no issue was named: the artifact is as it was", tone="good")
     else:
-        told = changed_line(changed)
+        told = change_line(changed)
         page.add(
             "REFINED", f"{told if told != 'nothing' else 'nothing was changed'} (by {done.by})"
         )

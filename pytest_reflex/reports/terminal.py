@@ -8,24 +8,24 @@ from typing import Any
 
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import patterns_of
-from pytest_reflex.model.plain import counted, list_first, one_line, visible
+from pytest_reflex.model.plain import escape_control, list_first, one_line, pluralize
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT
 from pytest_reflex.reports.evaluation import (
     distance,
-    found,
-    left_out_lines,
+    finding,
     next_step,
     not_installed_lines,
     out_of_score,
     remedy,
-    told,
+    rule_line,
+    skipped_lines,
     votes_told,
     why_not,
 )
 from pytest_reflex.reports.lines import text_table
-from pytest_reflex.verdict.formatting import arithmetic, plain, same_causes, shown_score
-from pytest_reflex.verdict.gate import Decision, GateStatus, Judged
+from pytest_reflex.verdict.formatting import arithmetic, format_score, plain, same_causes
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget, SessionVerdict
 
 WIDTH = 80
 WIDEST = 100
@@ -71,18 +71,17 @@ def evaluation_text(
     What is not installed is reported where it stands `alone`.
     """
     style = ansi_style if colour else no_style
-    lines = evaluation_lines(
-        Judged(evaluation=evaluation), width=width, style=style, verbose=verbose
-    )
+    judged = JudgedTarget(evaluation=evaluation)
+    lines = evaluation_lines(judged, width=width, style=style, verbose=verbose)
     if alone:
         page = Page(width, style, LISTED)
-        page.not_installed([evaluation])
+        page.add_not_installed([evaluation])
         lines += page.lines
     return "\n".join(lines)
 
 
 def evaluation_lines(
-    judged: Judged,
+    judged: JudgedTarget,
     *,
     width: int = WIDTH,
     style: Style = no_style,
@@ -103,21 +102,21 @@ def evaluation_lines(
     page.add("ARTIFACT", f"{evaluation.artifact} (sha256 {evaluation.artifact_hash})")
     page.add("CRITERIA", criteria)
     tone = _TONES.get(judged.status, "bad")
-    page.add(judged.status.value.upper(), figures(evaluation), tone=tone)
+    page.add(judged.status.value.upper(), format_figures(evaluation), tone=tone)
     if evaluation.judged:
         page.add("JUDGED", votes_told(evaluation))
     if evaluation.unsound:
         page.add("UNSOUND", evaluation.unsound, tone="bad")
-    for text in left_out_lines(evaluation.left_out, listed=limit, verbose=verbose or details):
+    for text in skipped_lines(evaluation.left_out, listed=limit, verbose=verbose or details):
         page.add(LEFT_OUT, text, tone="mild")
     for label, tone, rows in _groups(evaluation):
         page.rules(label, rows, tone, patterns=verbose or details)
-    page.unmeasured(evaluation.results)
+    page.add_unmeasured(evaluation.results)
     for label, text in out_of_score(evaluation, listed=limit, patterns=verbose or details):
         page.add(label, text, tone="faint")
-    page.left_children(evaluation.results)
+    page.add_left_children(evaluation.results)
     if verbose:
-        page.passed(evaluation.results)
+        page.add_passed(evaluation.results)
     if not evaluation.passed:
         page.add("TO PASS", distance(evaluation))
     if next_step:
@@ -125,9 +124,9 @@ def evaluation_lines(
     return page.lines
 
 
-def figures(evaluation: Evaluation) -> str:
+def format_figures(evaluation: Evaluation) -> str:
     """Return score, arithmetic and threshold: "score 0.636 (7 of 11 points), threshold 0.9"."""
-    score, points = shown_score(evaluation.score), arithmetic(evaluation)
+    score, points = format_score(evaluation.score), arithmetic(evaluation)
     return f"score {score} ({points} points), threshold {plain(evaluation.threshold)}"
 
 
@@ -153,7 +152,8 @@ class Page:
 
     def add(self, label: str, text: str, *, tone: str = "strong") -> None:
         gap = " " * (len(label) >= INDENT)
-        lines = textwrap.wrap(visible(text), self._room, initial_indent=gap, break_on_hyphens=False)
+        text = escape_control(text)
+        lines = textwrap.wrap(text, self._room, initial_indent=gap, break_on_hyphens=False)
         first, *more = (line.replace(_TIED, " ") for line in lines or [""])
         margin = " " * (INDENT - len(label))
         self.lines.append((self._style(label, tone) if label else "") + margin + first)
@@ -163,9 +163,9 @@ class Page:
         self, label: str, rows: Sequence[RuleResult], tone: str, *, patterns: bool = False
     ) -> None:
         for row in rows[: self._listed]:
-            self.add(label, told(row), tone=tone)
+            self.add(label, rule_line(row), tone=tone)
             bad = [c for c in row.checks if c.outcome is not Outcome.PASS and not c.same_cause]
-            others = [text for text in dict.fromkeys(map(found, bad)) if text != found(bad[0])]
+            others = [text for text in dict.fromkeys(map(finding, bad)) if text != finding(bad[0])]
             for text in others[:_OTHERS]:
                 self.add("", f"also: {text}")
             if len(others) > _OTHERS:
@@ -179,18 +179,18 @@ class Page:
         if len(rows) > self._listed:
             self.add(label, f"and {len(rows) - self._listed} more", tone=tone)
 
-    def not_installed(self, evaluations: Iterable[Evaluation]) -> None:
+    def add_not_installed(self, evaluations: Iterable[Evaluation]) -> None:
         for line in not_installed_lines(evaluations):
             self.add("NOTE", line, tone="mild")
 
-    def left_children(self, results: Sequence[RuleResult]) -> None:
+    def add_left_children(self, results: Sequence[RuleResult]) -> None:
         """Report whose commands left processes running, whatever the verdict."""
         for row in results:
             notes = (note for check in row.checks for note in check.notes)
             for note in dict.fromkeys(n for n in notes if n.startswith(LEFT_CHILDREN)):
                 self.add("NOTE", f"{row.rule.id}: {note}", tone="mild")
 
-    def passed(self, results: Sequence[RuleResult]) -> None:
+    def add_passed(self, results: Sequence[RuleResult]) -> None:
         """List the rules that passed, with what their checks found."""
         for row in results:
             if row.passed:
@@ -212,7 +212,7 @@ class Page:
             if check.duration >= _SLOW:
                 self.add("", f"took {check.duration:.1f} s")
 
-    def unmeasured(self, results: Sequence[RuleResult]) -> None:
+    def add_unmeasured(self, results: Sequence[RuleResult]) -> None:
         """List rules that were not measured, those with the same reason together."""
         for line in same_causes(results):
             self.add("NOT MEASURED", line, tone="mild")
@@ -226,7 +226,7 @@ class Page:
 
 
 def decision_lines(
-    decision: Decision,
+    decision: SessionVerdict,
     *,
     width: int = WIDTH,
     style: Style = no_style,
@@ -255,20 +255,20 @@ def decision_lines(
         page.add("ERROR", str(problem), tone="bad")
     for unread in decision.unread[:listed]:
         page.add("NOT RUN", unread, tone="bad")
-    page.not_installed(judged.evaluation for judged in decision.judged)
+    page.add_not_installed(judged.evaluation for judged in decision.judged)
     for notice in decision.notices:
         page.add("NOTE", notice)
     page.add("GATE", gate_sentence(decision), tone=_TONES.get(decision.gate.status, "bad"))
     return lines + page.lines
 
 
-def _has_news(judged: Judged, details: bool) -> bool:
+def _has_news(judged: JudgedTarget, details: bool) -> bool:
     one = judged.evaluation
     unread = any(details or each.is_unchecked for each in one.left_out)
     return any(row.unmet for row in one.results) or bool(judged.reason) or unread
 
 
-def overview(judged: Sequence[Judged]) -> list[str]:
+def overview(judged: Sequence[JudgedTarget]) -> list[str]:
     """Return a table with one row per evaluation; nothing in it is taken for a number.
 
     Foreign text comes last: a line that begins with it could be a command to a build system.
@@ -276,7 +276,7 @@ def overview(judged: Sequence[Judged]) -> list[str]:
     rows = [
         (
             j.status.value.upper(),
-            shown_score(j.evaluation.score),
+            format_score(j.evaluation.score),
             plain(j.evaluation.threshold),
             j.evaluation.level.value,
             one_line(j.evaluation.criteria, 20),
@@ -289,13 +289,13 @@ def overview(judged: Sequence[Judged]) -> list[str]:
     return [line.rstrip() for line in table.splitlines()]
 
 
-def gate_sentence(decision: Decision) -> str:
+def gate_sentence(decision: SessionVerdict) -> str:
     """Return the decision in one sentence, with the exit status that it leads to."""
     gate = decision.gate
     word = gate.status.value.upper()
     reasons = list(gate.reasons)
     if decision.problems:
-        reasons = [f"{counted(len(decision.problems), 'problem')} in criteria or marks"]
+        reasons = [f"{pluralize(len(decision.problems), 'problem')} in criteria or marks"]
     elif len(reasons) > 3:
         reasons = [*reasons[:3], f"and {len(reasons) - 3} more"]
     tail = f": {'; '.join(reasons)}" if reasons else ""
@@ -304,7 +304,7 @@ def gate_sentence(decision: Decision) -> str:
     return f"{word}{enforced}{tail} ({status})"
 
 
-def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
+def brief_lines(decision: SessionVerdict, style: Style = no_style) -> list[str]:
     """Return one line per evaluation or problem: what -q shows."""
     problems = [
         f"{style('reflex ERROR', 'bad')} {one_line(str(problem), _MESSAGE)}"
@@ -314,19 +314,19 @@ def brief_lines(decision: Decision, style: Style = no_style) -> list[str]:
     return problems + unread + [_brief(judged, style) for judged in decision.judged]
 
 
-def _brief(judged: Judged, style: Style) -> str:
+def _brief(judged: JudgedTarget, style: Style) -> str:
     one = judged.evaluation
     word = style(f"reflex {judged.status.value.upper()}", _TONES.get(judged.status, "bad"))
     reason = judged.reason.removeprefix(f"{one.artifact}: ")
     criteria = f"({one_line(one.criteria)}, {one.level.value})"
-    score = f"{shown_score(one.score)}/{plain(one.threshold)}"
+    score = f"{format_score(one.score)}/{plain(one.threshold)}"
     told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
     if one.judged:
         told += f"; judged: {one_line(votes_told(one), _MESSAGE)}"
     return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
 
 
-def show(reporter: Any, decision: Decision) -> None:
+def show(reporter: Any, decision: SessionVerdict) -> None:
     """Write the section of a pytest session; with -q one line per evaluation."""
     writer = reporter.config.get_terminal_writer()
 

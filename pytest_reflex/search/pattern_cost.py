@@ -22,7 +22,7 @@ from typing import Any
 _KEPT = 1_000_000
 
 
-class Run(Enum):
+class CharacterRun(Enum):
     """A family of characters; the value matches its runs. ALL is every character."""
 
     SPACE = r"\s+"
@@ -33,64 +33,68 @@ class Run(Enum):
     ALL = ""
 
 
-_PATTERNS = {run: re.compile(run.value) for run in Run if run.value}
+_PATTERNS = {run: re.compile(run.value) for run in CharacterRun if run.value}
 _CATEGORIES = {
-    "CATEGORY_SPACE": Run.SPACE,
-    "CATEGORY_NOT_SPACE": Run.INK,
-    "CATEGORY_DIGIT": Run.DIGIT,
-    "CATEGORY_WORD": Run.WORD,
+    "CATEGORY_SPACE": CharacterRun.SPACE,
+    "CATEGORY_NOT_SPACE": CharacterRun.INK,
+    "CATEGORY_DIGIT": CharacterRun.DIGIT,
+    "CATEGORY_WORD": CharacterRun.WORD,
 }
 # Each holds those before it.
-_WIDER = (Run.DIGIT, Run.WORD, Run.INK)
+_WIDER = (CharacterRun.DIGIT, CharacterRun.WORD, CharacterRun.INK)
 _WITH_NEWLINE = frozenset({"CATEGORY_SPACE", "CATEGORY_NOT_WORD", "CATEGORY_NOT_DIGIT"})
 
 
-def longest_run(text: str, run: Run) -> int:
+def longest_run(text: str, run: CharacterRun) -> int:
     """Return the length of the longest run of a family's characters."""
-    if run is Run.ALL:
+    if run is CharacterRun.ALL:
         return len(text)
-    return _kept(text, run) if len(text) <= _KEPT else _measured(text, run)
+    return _longest_run_cached(text, run) if len(text) <= _KEPT else _longest_run(text, run)
 
 
-def run_of_char(char: str) -> Run:
+def run_of_char(char: str) -> CharacterRun:
     """Return a narrow family that holds a character in either case."""
     if char.isspace():
-        return Run.SPACE
+        return CharacterRun.SPACE
     # Only ASCII: other letters may match a combining mark where case is ignored.
     if char.isascii() and (char.isalnum() or char == "_"):
-        return Run.DIGIT if char.isdigit() else Run.WORD
-    return Run.INK
+        return CharacterRun.DIGIT if char.isdigit() else CharacterRun.WORD
+    return CharacterRun.INK
 
 
-def family_of_set(members: Any) -> Run:
+def family_of_set(members: Any) -> CharacterRun:
     """Return a family that holds every member of a character set of CPython's parse tree."""
     names = [str(operation) for operation, _ in members]
     if names[0] == "NEGATE":
         if any(str(argument) == "CATEGORY_SPACE" for _, argument in members[1:]):
-            return Run.INK
-        return Run.LINE if any(_holds_newline(*member) for member in members[1:]) else Run.ALL
+            return CharacterRun.INK
+        return (
+            CharacterRun.LINE
+            if any(_holds_newline(*member) for member in members[1:])
+            else CharacterRun.ALL
+        )
     families = {_family(*member) for member in members}
     if len(families) == 1:
         return families.pop()
     if families <= set(_WIDER):
         return max(families, key=_WIDER.index)
     newline = any(_holds_newline(*member) for member in members)
-    return Run.ALL if newline or Run.ALL in families else Run.LINE
+    return CharacterRun.ALL if newline or CharacterRun.ALL in families else CharacterRun.LINE
 
 
-def _family(operation: Any, argument: Any) -> Run:
+def _family(operation: Any, argument: Any) -> CharacterRun:
     name = str(operation)
     if name == "LITERAL":
         return run_of_char(chr(argument))
     if name == "CATEGORY":
-        return _CATEGORIES.get(str(argument), Run.ALL)
+        return _CATEGORIES.get(str(argument), CharacterRun.ALL)
     if name == "RANGE":
         low, high = chr(argument[0]), chr(argument[1])
         if low >= "0" and high <= "9":
-            return Run.DIGIT
+            return CharacterRun.DIGIT
         inside = any(first <= low and high <= last for first, last in ("AZ", "az"))
-        return Run.WORD if inside else Run.ALL
-    return Run.ALL
+        return CharacterRun.WORD if inside else CharacterRun.ALL
+    return CharacterRun.ALL
 
 
 def _holds_newline(operation: Any, argument: Any) -> bool:
@@ -102,13 +106,13 @@ def _holds_newline(operation: Any, argument: Any) -> bool:
     return str(argument) in _WITH_NEWLINE
 
 
-def _measured(text: str, run: Run) -> int:
+def _longest_run(text: str, run: CharacterRun) -> int:
     return max(map(len, _PATTERNS[run].findall(text)), default=0)
 
 
 @lru_cache(maxsize=8)
-def _kept(text: str, run: Run) -> int:
-    return _measured(text, run)
+def _longest_run_cached(text: str, run: CharacterRun) -> int:
+    return _longest_run(text, run)
 
 
 Ways = float | Callable[[str], float]
@@ -221,10 +225,10 @@ def _bodies(name: str, argument: Any) -> Iterable[Any]:
 
 
 def _sequence(tree: Any) -> Ways:
-    return _joined([_part(str(operation), argument) for operation, argument in tree], prod)
+    return _combine([_part(str(operation), argument) for operation, argument in tree], prod)
 
 
-def _joined(ways: list[Ways], join: Callable[[Iterable[float]], float]) -> Ways:
+def _combine(ways: list[Ways], join: Callable[[Iterable[float]], float]) -> Ways:
     """Combine ways by product or sum; what does not depend on a text is combined at once."""
     if not any(callable(each) for each in ways):
         return join(each for each in ways if not callable(each))
@@ -237,9 +241,9 @@ def _part(name: str, argument: Any) -> Ways:
     if name in _REPEATS:
         return _repeat(*argument)
     if name == "BRANCH":
-        return _joined([_sequence(body) for body in argument[1]], sum)
+        return _combine([_sequence(body) for body in argument[1]], sum)
     if name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT", "ATOMIC_GROUP"):
-        return _joined([_sequence(body) for body in _bodies(name, argument)], prod)
+        return _combine([_sequence(body) for body in _bodies(name, argument)], prod)
     return inf  # back references, conditions, and what a later Python may add
 
 
@@ -263,7 +267,7 @@ def _power(base: float, exponent: float) -> float:
         return inf
 
 
-def _run_of(body: Any) -> Run | None:
+def _run_of(body: Any) -> CharacterRun | None:
     """Return the family that holds every character a body of one character can match."""
     if len(body) != 1:
         return None
@@ -271,11 +275,11 @@ def _run_of(body: Any) -> Run | None:
     if name == "SUBPATTERN" and not argument[1] and not argument[2]:
         return _run_of(argument[3])
     if name == "ANY":
-        return Run.LINE
+        return CharacterRun.LINE
     if name == "LITERAL":
         return run_of_char(chr(argument))
     if name == "NOT_LITERAL":
-        return Run.LINE if chr(argument) == "\n" else Run.ALL
+        return CharacterRun.LINE if chr(argument) == "\n" else CharacterRun.ALL
     if name == "IN":
         return family_of_set(argument)
-    return Run.ALL if name == "ANY_ALL" else None
+    return CharacterRun.ALL if name == "ANY_ALL" else None

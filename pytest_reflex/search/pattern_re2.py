@@ -56,7 +56,7 @@ def translate(tree: Any, flags: int) -> Re2 | None:
     engine = _engine()
     if engine is None or tree is None:
         return None
-    writer = _Writer(flags | tree.state.flags)
+    writer = _Re2Writer(flags | tree.state.flags)
     try:
         source = writer.sequence(tree)
         options = engine.Options()
@@ -66,7 +66,7 @@ def translate(tree: Any, flags: int) -> Re2 | None:
         return None
 
 
-class _Writer:
+class _Re2Writer:
     def __init__(self, flags: int) -> None:
         self._ignore_case = bool(flags & re.IGNORECASE)
         self._multiline = bool(flags & re.MULTILINE)

@@ -79,10 +79,10 @@ class Pattern:
             if spans is not None:
                 return spans
         if self._cost.steps(text) <= STEPS:
-            return _found(self._compiled, text, begin, limit)
+            return _find_spans(self._compiled, text, begin, limit)
         return SEARCHES.spans(self.source, self._compiled.flags, text, limit, seconds)
 
-    def expanded(
+    def expand(
         self, text: str, template: str, *, limit: int, seconds: float
     ) -> list[tuple[int, int, str]]:
         """Return where it matches, each with what a template of `re` comes to there.
@@ -93,7 +93,7 @@ class Pattern:
         if self._compiled is None or self._cost.steps(text) <= STEPS:
             found = islice(compiled.finditer(text), limit)
             return [(*match.span(), match.expand(template)) for match in found]
-        return SEARCHES.expanded(self.source, compiled.flags, template, text, limit, seconds)
+        return SEARCHES.expand(self.source, compiled.flags, template, text, limit, seconds)
 
     @property
     def engine(self) -> Engine:
@@ -137,7 +137,7 @@ def compile_pattern(
     `key` is the parameter that holds it.
     """
     try:
-        return _compiled(source, ignore_case)
+        return _compile(source, ignore_case)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         reason = str(error) or type(error).__name__
         hint = "to search for a text as it stands, add literal: true" if key == "search" else ""
@@ -159,7 +159,7 @@ def pattern_problems(source: Any, *, key: str, place: Place | None) -> tuple[Pro
 
 # Criteria are read before they are compiled: large ones too have each pattern made once.
 @lru_cache(maxsize=16_384)
-def _compiled(source: str, ignore_case: bool) -> Pattern:
+def _compile(source: str, ignore_case: bool) -> Pattern:
     if not ignore_case and not _META.search(source):
         return Pattern(source, None)
     with warnings.catch_warnings():
@@ -179,7 +179,7 @@ def _plain_spans(wanted: str, text: str, limit: int) -> Spans:
     return found
 
 
-def _found(compiled: re.Pattern[str], text: str, begin: int, limit: int) -> Spans:
+def _find_spans(compiled: re.Pattern[str], text: str, begin: int, limit: int) -> Spans:
     found: Spans = []
     for match in compiled.finditer(text, begin):
         found.append(match.span())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pytest_reflex.process.worker import DiedError, KeptWorker, LateError, Worker, serving
+from pytest_reflex.process.worker import DiedError, KeptWorker, LateError, Worker, worker_command
 from pytest_reflex.search import search_child
 
 
@@ -34,7 +34,7 @@ class SearchProcess(KeptWorker):
         head = {"pattern": pattern, "flags": flags, "limit": limit}
         return [(start, end) for start, end in self._answer(head, text, seconds)["spans"]]
 
-    def expanded(
+    def expand(
         self, pattern: str, flags: int, template: str, text: str, limit: int, seconds: float
     ) -> list[tuple[int, int, str]]:
         """Return the spans of matches, each with what the template comes to; raises as `spans`."""
@@ -77,7 +77,7 @@ class SearchProcess(KeptWorker):
         if self._worker is not None and self._worker.usable:
             return self._worker
         self._drop()
-        return self._start(serving(search_child.__file__, site=False))
+        return self._start(worker_command(search_child.__file__, site=False))
 
     def _drop(self) -> None:
         super()._drop()

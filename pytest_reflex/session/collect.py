@@ -19,7 +19,7 @@ import pytest
 
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.enums import Level
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.session import options
 from pytest_reflex.session.items import (
@@ -31,13 +31,13 @@ from pytest_reflex.session.items import (
     skip_reason,
 )
 from pytest_reflex.session.options import MARK
-from pytest_reflex.session.plan import Desk, Plan
+from pytest_reflex.session.plan import SessionPlan, SessionState
 
 _SUITE = ".reflex.yaml"
 _CUT_SHORT = "not collected: pytest.exit() ended the session first"
 
 
-def skipped_files(report: pytest.CollectReport, config: pytest.Config) -> dict[str, str]:
+def find_skipped(report: pytest.CollectReport, config: pytest.Config) -> dict[str, str]:
     """Return the files with rules that a skipped collector stands for, each with the reason."""
     path = config.rootpath / report.nodeid.partition("::")[0]
     found = [_id(one, config) for one in _files_with_rules(path, config)]
@@ -47,7 +47,7 @@ def skipped_files(report: pytest.CollectReport, config: pytest.Config) -> dict[s
     return dict.fromkeys(found, skip_reason(report))
 
 
-def unreached_files(config: pytest.Config) -> dict[str, str]:
+def find_unreached(config: pytest.Config) -> dict[str, str]:
     """Return the files with rules below the arguments of a session that never ran an item."""
     start = config.invocation_params.dir
     paths = [start / argument.partition("::")[0] for argument in config.args]
@@ -102,7 +102,7 @@ SUFFIX = ".reflex.yaml"
 
 
 def expect_suite(
-    path: Path, node_id: str, desk: Desk, session: pytest.Session | None = None
+    path: Path, node_id: str, desk: SessionState, session: pytest.Session | None = None
 ) -> dict[str, Subject]:
     """Read a suite and note its targets at the desk; the keys are their node ids.
 
@@ -123,7 +123,7 @@ def expect_suite(
     return found
 
 
-def plan_of_ids(ids: Iterable[str], desk: Desk) -> Plan:
+def plan_of_ids(ids: Iterable[str], desk: SessionState) -> SessionPlan:
     """Return the plan that node ids of workers imply, where no worker could hand over its own.
 
     Workers on other machines: the suite files are read here. Their marked tests stay unknown.
@@ -135,11 +135,11 @@ def plan_of_ids(ids: Iterable[str], desk: Desk) -> Plan:
             expect_suite(desk.config.rootpath / path_of_id(name), name, desk)
         except ReflexError as error:
             desk.plan.problems += error.problems
-    desk.plan.left_out = set(desk.plan.expected()) - chosen
+    desk.plan.left_out = set(desk.plan.expected_ids()) - chosen
     return desk.plan
 
 
-def expect_named(desk: Desk) -> None:
+def compile_named(desk: SessionState) -> None:
     """Compile what the options name; raises ReflexError where they do not fit together."""
     config = desk.config
     criteria = options.text(config, "reflex_criteria")
@@ -191,8 +191,8 @@ class ReflexNode(pytest.Collector):
     """What our collectors share: the session's desk, and errors of the user's as plain lines."""
 
     @property
-    def desk(self) -> Desk:
-        return self.config.stash[Desk.key]
+    def desk(self) -> SessionState:
+        return self.config.stash[SessionState.key]
 
     def repr_failure(  # type: ignore[override]  # as pytest.Collector has it
         self, excinfo: pytest.ExceptionInfo[BaseException]
@@ -288,7 +288,7 @@ def rules_of(
 
 def fault_text(error: ReflexError) -> str:
     """Return one line per problem."""
-    return "\n".join(visible(str(problem)) for problem in error.problems)
+    return "\n".join(escape_control(str(problem)) for problem in error.problems)
 
 
 @cache

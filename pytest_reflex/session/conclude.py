@@ -19,11 +19,11 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.session import marks
-from pytest_reflex.session.items import gist, skip_reason
+from pytest_reflex.session.items import first_line, skip_reason
 from pytest_reflex.session.marks import SESSION
-from pytest_reflex.session.plan import Plan, Planned
-from pytest_reflex.session.results import Reported, worse
-from pytest_reflex.verdict.gate import Cause, Gate, Judged, NotRun
+from pytest_reflex.session.plan import PlannedTarget, SessionPlan
+from pytest_reflex.session.results import ReportedResult, worse
+from pytest_reflex.verdict.gate import Gate, JudgedTarget, NotRun, NotRunCause
 from pytest_reflex.verdict.score import judge
 
 CRASHED = "???"  # the phase of the report that xdist makes for the item a dead worker was at
@@ -31,7 +31,7 @@ CRASHED = "???"  # the phase of the report that xdist makes for the item a dead 
 Key = tuple[str, str, int]  # target, rule, number of the check
 
 
-class Tally:
+class ResultTally:
     """What has been reported, by node id and by the check that it was reported for.
 
     `digests` are the digests under which each target's artifact was read: more than one means that
@@ -48,7 +48,7 @@ class Tally:
         """Return what an item reported, if it is the one that this check was expected of."""
         return self.results.get(node_id, {}).get((target, rule, index))
 
-    def add(self, report: Any, found: Reported | None) -> None:
+    def add(self, report: Any, found: ReportedResult | None) -> None:
         """Take in one report and the result that was recorded for it; reruns do not count."""
         if report.outcome == "rerun":
             return
@@ -72,10 +72,12 @@ def _final(report: Any, result: CheckResult) -> CheckResult:
     if not report.failed:
         return result
     if report.when != "call":
-        message = f"error in {report.when}: {gist(report)}"
+        message = f"error in {report.when}: {first_line(report)}"
         return CheckResult(outcome=Outcome.ERROR, message=message)
     if result.outcome is Outcome.PASS:
-        return CheckResult(outcome=Outcome.FAIL, message=gist(report), duration=result.duration)
+        return CheckResult(
+            outcome=Outcome.FAIL, message=first_line(report), duration=result.duration
+        )
     return result
 
 
@@ -87,32 +89,38 @@ _OF_COLLECTION = (*_OPEN, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ExpectedTarget:
     """One target with the node id of each of its checks."""
 
     id: str
-    planned: Planned
+    planned: PlannedTarget
     checks: dict[str, tuple[str, int]]
 
 
-def expected(plan: Plan, root: Path) -> Iterator[Expected]:
+def expected_targets(plan: SessionPlan, root: Path) -> Iterator[ExpectedTarget]:
     """Yield all targets of a plan; the marked tests together are the last one."""
     for target_id, planned in plan.targets.items():
-        yield Expected(id=target_id, planned=planned, checks=dict(planned.check_ids(target_id)))
+        yield ExpectedTarget(
+            id=target_id, planned=planned, checks=dict(planned.check_ids(target_id))
+        )
     if plan.marked:
         target = marks.session_target(plan.marked, root)
-        planned = Planned(target, marks.digest_of_tests(plan.marked, root))
-        yield Expected(id=marks.SESSION, planned=planned, checks=marks.numbered(plan.marked))
+        planned = PlannedTarget(target, marks.digest_of_tests(plan.marked, root))
+        yield ExpectedTarget(
+            id=marks.SESSION, planned=planned, checks=marks.number_checks(plan.marked)
+        )
 
 
-def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Conclusion:
+def conclude(
+    one: ExpectedTarget, plan: SessionPlan, tally: ResultTally, *, partial: bool
+) -> Conclusion:
     """Judge one target by what was reported; what was not is named with its reason.
 
     With `partial`, rules that did not run because they were deselected are excused. The artifact is
     read again: a verdict on bytes that are no longer there must not pass.
     """
     artifact = _read_again(one)
-    changed = _changed(one, tally, artifact)
+    changed = _has_changed(one, tally, artifact)
     results: dict[tuple[str, int], CheckResult] = {}
     missing: list[NotRun] = []
     for node_id, (rule_id, index) in one.checks.items():
@@ -130,9 +138,9 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
         unsound=CHANGED if changed else _unsound(one, missing, narrowed),
         left_out=artifact.left_out if artifact else (),
     )
-    excused = _excused(evaluation, missing) if partial else frozenset()
+    excused = _find_excused(evaluation, missing) if partial else frozenset()
     partial = partial and bool(excused or narrowed) and not changed
-    judged = Judged(
+    judged = JudgedTarget(
         evaluation=evaluation, id=one.id, narrowed=narrowed, partial=partial, excused=excused
     )
     return Conclusion(judged=judged, not_run=tuple(missing))
@@ -142,11 +150,11 @@ def conclude(one: Expected, plan: Plan, tally: Tally, *, partial: bool) -> Concl
 class Conclusion:
     """One target's part of the decision."""
 
-    judged: Judged
+    judged: JudgedTarget
     not_run: tuple[NotRun, ...]
 
 
-def _in_part(node_id: str, plan: Plan, tally: Tally) -> bool:
+def _in_part(node_id: str, plan: SessionPlan, tally: ResultTally) -> bool:
     """Return whether a check that passed was also left out, lost or skipped: a subtest, a copy.
 
     So it is with one that is not applicable.
@@ -154,25 +162,29 @@ def _in_part(node_id: str, plan: Plan, tally: Tally) -> bool:
     return node_id in plan.left_out or node_id in tally.lost or node_id in tally.skipped
 
 
-def _not_run(node_id: str, target_id: str, rule_id: str, plan: Plan, tally: Tally) -> NotRun:
+def _not_run(
+    node_id: str, target_id: str, rule_id: str, plan: SessionPlan, tally: ResultTally
+) -> NotRun:
     if node_id in plan.left_out:
-        cause = Cause.DESELECTED
+        cause = NotRunCause.DESELECTED
     elif node_id in tally.lost:
-        cause = Cause.LOST
+        cause = NotRunCause.LOST
     else:
-        cause = Cause.SKIPPED if node_id in tally.skipped else Cause.CUT_OFF
-    reason = tally.skipped.get(node_id, cause.value) if cause is Cause.SKIPPED else cause.value
+        cause = NotRunCause.SKIPPED if node_id in tally.skipped else NotRunCause.CUT_OFF
+    reason = (
+        tally.skipped.get(node_id, cause.value) if cause is NotRunCause.SKIPPED else cause.value
+    )
     return NotRun(node_id=node_id, target_id=target_id, rule_id=rule_id, cause=cause, reason=reason)
 
 
-def _unsound(one: Expected, missing: Sequence[NotRun], narrowed: str) -> str:
+def _unsound(one: ExpectedTarget, missing: Sequence[NotRun], narrowed: str) -> str:
     """Return why this evaluation must not pass whatever its score; "" where it may."""
     if missing:
         return f"{len(missing)} of {len(one.checks)} checks did not run"
     return narrowed
 
 
-def _read_again(one: Expected) -> Artifact | None:
+def _read_again(one: ExpectedTarget) -> Artifact | None:
     """Return the artifact as it is now; None for marked tests, and where it cannot be read."""
     target = one.planned.target
     if one.id == marks.SESSION:
@@ -188,7 +200,7 @@ def _read_again(one: Expected) -> Artifact | None:
         return None
 
 
-def _changed(one: Expected, tally: Tally, artifact: Artifact | None) -> bool:
+def _has_changed(one: ExpectedTarget, tally: ResultTally, artifact: Artifact | None) -> bool:
     digests = set(tally.digests.get(one.id, ()))
     if one.id != marks.SESSION:
         if artifact is None or artifact.unread != one.planned.unread:
@@ -197,9 +209,9 @@ def _changed(one: Expected, tally: Tally, artifact: Artifact | None) -> bool:
     return bool(digests - {one.planned.sha256})
 
 
-def _excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str]:
-    deselected = {row.rule_id for row in missing if row.cause is Cause.DESELECTED}
-    lost = {row.rule_id for row in missing if row.cause is not Cause.DESELECTED}
+def _find_excused(evaluation: Evaluation, missing: Sequence[NotRun]) -> frozenset[str]:
+    deselected = {row.rule_id for row in missing if row.cause is NotRunCause.DESELECTED}
+    lost = {row.rule_id for row in missing if row.cause is not NotRunCause.DESELECTED}
     unmeasured = {r.rule.id for r in evaluation.results if r.outcome is Outcome.NOT_MEASURED}
     return frozenset((deselected - lost) & unmeasured)
 

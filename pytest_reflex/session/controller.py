@@ -12,27 +12,33 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import Problem, ReflexError
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.reports import json_report, terminal
 from pytest_reflex.session import marks, options, plan
-from pytest_reflex.session.collect import expect_named, plan_of_ids, unreached_files
-from pytest_reflex.session.conclude import Conclusion, Tally, conclude, exit_status, expected
+from pytest_reflex.session.collect import compile_named, find_unreached, plan_of_ids
+from pytest_reflex.session.conclude import (
+    Conclusion,
+    ResultTally,
+    conclude,
+    exit_status,
+    expected_targets,
+)
 from pytest_reflex.session.items import ADVISED, CATEGORY
 from pytest_reflex.session.options import only_looks
-from pytest_reflex.session.plan import FOLDER, Desk
+from pytest_reflex.session.plan import FOLDER, SessionState
 from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import PROBLEMS
-from pytest_reflex.verdict.gate import Decision, Gate, GateStatus, gate_over
+from pytest_reflex.verdict.gate import Gate, GateStatus, SessionVerdict, gate_over
 
 
 class Controller:
     """Knows what was expected, counts what was reported, and holds the exit status to the gate."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SessionState) -> None:
         self.desk = desk
         self.config = desk.config
-        self.tally = Tally()
-        self.decision: Decision | None = None
+        self.tally = ResultTally()
+        self.decision: SessionVerdict | None = None
         self._json = self._json_path()
         self._faults: list[Problem] = []
         self._foreign_faults = False
@@ -40,7 +46,7 @@ class Controller:
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
         self._votes: dict[str, Any] = {}
-        self._workers_plan: plan.Plan | None = None
+        self._workers_plan: plan.SessionPlan | None = None
 
     def _json_path(self) -> Path | None:
         """Return where the document goes; a path that cannot be written is refused at the start."""
@@ -65,7 +71,7 @@ class Controller:
     def pytest_sessionstart(self) -> None:
         """Compile what the options name, so that a problem is reported before any worker starts."""
         try:
-            expect_named(self.desk)
+            compile_named(self.desk)
         except ReflexError as error:
             self._faults += error.problems
             self._decide(int(pytest.ExitCode.USAGE_ERROR))
@@ -79,7 +85,7 @@ class Controller:
         if self._folder is None:
             self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
-        known = self.desk.kept_votes("known").items()
+        known = self.desk.read_votes("known").items()
         node.workerinput[options.VOTES] = {name: list(stamp) for name, stamp in known}
         if pid := _process_of(node):
             GUARD.watch_process(pid)
@@ -101,7 +107,7 @@ class Controller:
         output = getattr(node, "workeroutput", {})
         self._votes |= {name: tuple(stamp) for name, stamp in output.get(options.VOTES, {}).items()}
         if output.get(options.ENDED) and not self.desk.ended:
-            self.desk.plan.unread.update(unreached_files(self.config))
+            self.desk.plan.unread.update(find_unreached(self.config))
             self.desk.ended = True
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -170,7 +176,7 @@ class Controller:
         only_criteria = bool(faults) and not self._foreign_faults
         refused = all(fault.refused for fault in faults)
         status = exit_status(status, gate, criteria_faults=only_criteria, refused=refused)
-        self.decision = Decision(
+        self.decision = SessionVerdict(
             judged=judged,
             gate=gate or Gate(status=GateStatus.INCOMPLETE, reasons=("nothing was evaluated",)),
             exit_status=status,
@@ -189,7 +195,7 @@ class Controller:
         partial = options.allows_partial(self.config)
         return [
             conclude(one, self.desk.plan, self.tally, partial=partial)
-            for one in expected(self.desk.plan, self.config.rootpath)
+            for one in expected_targets(self.desk.plan, self.config.rootpath)
         ]
 
     def _strangers(self) -> list[str]:
@@ -259,7 +265,7 @@ class Controller:
         gate = self.decision.gate
         if not self._told and gate.blocks and sys.__stderr__:
             self._told = True
-            reasons = visible("; ".join(gate.reasons))
+            reasons = escape_control("; ".join(gate.reasons))
             sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
         return exit_status(status, gate, criteria_faults=False) if gate.blocks else status
 

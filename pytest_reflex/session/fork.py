@@ -22,17 +22,17 @@ import pytest
 from pytest_reflex import hookspecs
 from pytest_reflex.checks.reading import SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.run import Prepared, evaluate, prepare, unsound
+from pytest_reflex.checks.run import PreparedTarget, evaluate, prepare, unsound
 from pytest_reflex.model.enums import Outcome
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.results import CheckResult, Evaluation
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.fork import Forked, Send, can_fork, run_in_fork
+from pytest_reflex.process.fork import ForkResult, Send, can_fork, run_in_fork
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
-from pytest_reflex.session.plan import Desk
-from pytest_reflex.session.results import Reported
+from pytest_reflex.session.plan import SessionState
+from pytest_reflex.session.results import ReportedResult
 from pytest_reflex.session.runtime import Runtime
 from pytest_reflex.verdict.score import judge
 
@@ -71,17 +71,17 @@ def evaluate_by_pytest(
         target,
         environment={**target.environment, MARK: mark},
         heard=outbox if target.heard is not None else None,
-        asked=outbox.asked if target.asked is not None else None,
+        asked=outbox.begin_vote if target.asked is not None else None,
     )
     prepared = prepare(there, registry)
     with temporary_folder("pytest-reflex-") as folder:
         forked = run_in_fork(
-            lambda send: _session(prepared, folder, outbox.opened(send)),
+            lambda send: _session(prepared, folder, outbox.open(send)),
             seconds=_patience(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
             hear=lambda line: hand_on(target, line),
         )
-    return _judged(prepared, forked)
+    return _evaluation_of(prepared, forked)
 
 
 class Outbox:
@@ -90,12 +90,12 @@ class Outbox:
     `known` are those that are not to be asked for again.
     """
 
-    def __init__(self, known: Iterable[Cast] = ()) -> None:
+    def __init__(self, known: Iterable[CastVote] = ()) -> None:
         self.known = tuple(known)
         self._lock = Lock()
         self._send: Send = lambda line: None
 
-    def opened(self, send: Send) -> Send:
+    def open(self, send: Send) -> Send:
         """Return `send` for whoever has lines, one at a time."""
 
         def one_by_one(line: bytes) -> None:
@@ -105,10 +105,10 @@ class Outbox:
         self._send = one_by_one
         return one_by_one
 
-    def __call__(self, cast: Cast) -> None:
+    def __call__(self, cast: CastVote) -> None:
         self._send(VOTE + json.dumps(cast.to_json()).encode("ascii"))
 
-    def asked(self, question: str) -> None:
+    def begin_vote(self, question: str) -> None:
         """Report that an agent is asked now."""
         self._send(ASKED + question.encode("ascii"))
 
@@ -121,11 +121,11 @@ def hand_on(target: Target, line: bytes) -> None:
         target.heard(_cast(line))
 
 
-def _cast(line: bytes) -> Cast:
-    return Cast.from_json(json.loads(line.removeprefix(VOTE)))
+def _cast(line: bytes) -> CastVote:
+    return CastVote.from_json(json.loads(line.removeprefix(VOTE)))
 
 
-def _patience(prepared: Prepared) -> float:
+def _patience(prepared: PreparedTarget) -> float:
     """Return seconds that a session cannot need unless something hangs in this process itself."""
     starting = [check for check in prepared.checks.values() if not check.in_process]
     total = sum(
@@ -134,17 +134,17 @@ def _patience(prepared: Prepared) -> float:
     return _SPARE_SECONDS + 2 * total + _of_votes(prepared)
 
 
-def _of_votes(prepared: Prepared) -> float:
+def _of_votes(prepared: PreparedTarget) -> float:
     """Return seconds that all votes of a judge may take."""
     judge = prepared.context.judge
     return judge.seconds * sum(check.votes for check in prepared.checks.values()) if judge else 0.0
 
 
-def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
+def _evaluation_of(prepared: PreparedTarget, forked: ForkResult) -> Evaluation:
     said = (
         line for line in forked.lines if line != FINISHED and not line.startswith((VOTE, ASKED))
     )
-    found = [Reported.from_text(line.decode("ascii")) for line in said]
+    found = [ReportedResult.from_text(line.decode("ascii")) for line in said]
     results = {(one.rule, one.index): one.result for one in found}
     missing = set(prepared.checks) - set(results)
     early = "" if FINISHED in forked.lines and not missing else _why_early(forked)
@@ -159,14 +159,14 @@ def _judged(prepared: Prepared, forked: Forked) -> Evaluation:
     )
 
 
-def _why_early(forked: Forked) -> str:
+def _why_early(forked: ForkResult) -> str:
     if forked.timed_out:
         return "the session was stopped: it did not end in time"
     last = forked.noise.strip().rpartition("\n")[2]
     return f"the session ended early, with status {forked.status}" + (f": {last}" if last else "")
 
 
-def _session(prepared: Prepared, folder: Path, send: Send) -> int:
+def _session(prepared: PreparedTarget, folder: Path, send: Send) -> int:
     """Run pytest in the fork; returns its exit status."""
     for name in _DROPPED:
         os.environ.pop(name, None)
@@ -182,7 +182,7 @@ def _session(prepared: Prepared, folder: Path, send: Send) -> int:
 class _InMemory:
     """The plugin of such a session: its only target was compiled before the fork."""
 
-    def __init__(self, prepared: Prepared, send: Send) -> None:
+    def __init__(self, prepared: PreparedTarget, send: Send) -> None:
         self._prepared = prepared
         self._send = send
 
@@ -194,7 +194,7 @@ class _InMemory:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         options.add_markers(config)
-        desk = Desk(config)
+        desk = SessionState(config)
         self._results = desk.results
         path = Path(os.path.abspath(self._prepared.target.artifact))
         subject_id = f"{desk.id_of_file(path)}::target"

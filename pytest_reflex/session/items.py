@@ -17,15 +17,15 @@ from urllib.parse import unquote
 
 import pytest
 
-from pytest_reflex.checks.run import Prepared, run_one
+from pytest_reflex.checks.run import PreparedTarget, run_one
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.leads import leads_with, patterns_of
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
 from pytest_reflex.model.targets import Target
-from pytest_reflex.process.environment import hide, own_secrets
-from pytest_reflex.session.results import Reported, Results
+from pytest_reflex.process.environment import own_secrets, redact
+from pytest_reflex.session.results import ReportedResult, Results
 from pytest_reflex.verdict.formatting import plain
 
 # An argument is cut at its first `[` and split at `::`; `%` is the escape itself.
@@ -65,7 +65,7 @@ CATEGORY = "reflex_category"
 ADVISED = "advised"
 
 
-def encoded_result(target: str, rule: Rule, index: int, sha256: str, result: CheckResult) -> str:
+def encode_result(target: str, rule: Rule, index: int, sha256: str, result: CheckResult) -> str:
     """Return the property's value: JSON in ASCII, so that no reader can stumble over it."""
     facts = {
         "target": target,
@@ -125,7 +125,7 @@ def _repeats(result: CheckResult) -> bool:
 def _row(name: str, text: str) -> str:
     lines = [
         part
-        for line in visible(text).strip("\n").split("\n")
+        for line in escape_control(text).strip("\n").split("\n")
         for part in wrap(line, _ROOM, break_on_hyphens=False) or [""]
     ]
     label, blank = f"  {name + ':':<{_LABEL}}", " " * (_LABEL + 2)
@@ -142,7 +142,7 @@ class NotPassedError(Exception):
     """A check of severity fail did not pass; the item holds its result."""
 
 
-class Waiting(Protocol):
+class PendingCheck(Protocol):
     """A check that was started early."""
 
     def result(self) -> CheckResult: ...
@@ -154,8 +154,8 @@ class Subject:
 
     id: str
     target: Target
-    prepared: Prepared
-    early: dict[tuple[str, int], Waiting] = field(default_factory=dict)
+    prepared: PreparedTarget
+    early: dict[tuple[str, int], PendingCheck] = field(default_factory=dict)
     paths: dict[os.PathLike[str] | str, str] = field(default_factory=dict)
 
     @property
@@ -206,16 +206,16 @@ class CheckItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, NotPassedError):
-            return self.explained()
+            return self.failure_text()
         return super().repr_failure(excinfo, style)
 
-    def explained(self) -> str:
+    def failure_text(self) -> str:
         """Return the failure text of the last run."""
         assert self.outcome is not None
         verbose = self.config.get_verbosity() > 0
         return explain(self.rule, self.index, self.outcome, verbose=verbose)
 
-    def skipped(self, result: CheckResult) -> tuple[str, int, str]:
+    def skip_report(self, result: CheckResult) -> tuple[str, int, str]:
         """Return what a report says of a check that does not apply: file, line and reason."""
         path, line, _ = self.reportinfo()
         reason = f"Skipped: not applicable: {one_line(result.message, _WIDEST)}"
@@ -245,17 +245,17 @@ class CheckItem(pytest.Item):
             self.outcome = None  # of an earlier run, where the item runs again
         result = self.outcome
         if result is None and report.failed:
-            result = CheckResult(outcome=Outcome.ERROR, message=gist(report))
+            result = CheckResult(outcome=Outcome.ERROR, message=first_line(report))
         if result is None:
             return
         if report.skipped and result.outcome is Outcome.NOT_APPLICABLE:
-            report.longrepr = self.skipped(result)
+            report.longrepr = self.skip_report(result)
         target, sha256 = self.subject.id, self.subject.sha256
-        value = encoded_result(target, self.rule, self.index, sha256, result)
+        value = encode_result(target, self.rule, self.index, sha256, result)
         add_property(report, value)
         if report.when == "teardown" and not report.failed:
             return  # the call has reported it
-        reported = Reported(
+        reported = ReportedResult(
             node_id=f"{target}::{self.rule.id}::{self.index}",
             target=target,
             rule=self.rule.id,
@@ -277,9 +277,9 @@ def skip_reason(report: Any) -> str:
     return f"skipped: {str(reason).removeprefix('Skipped: ')}"
 
 
-def gist(report: Any) -> str:
+def first_line(report: Any) -> str:
     """Return the one line that says most of what pytest made of an exception."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr or "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return hide(lines[0] if crash else lines[-1], own_secrets()) if lines else "no message"
+    return redact(lines[0] if crash else lines[-1], own_secrets()) if lines else "no message"

@@ -36,13 +36,13 @@ from pytest_reflex.session.items import (
     ADVISED,
     CATEGORY,
     add_property,
-    encoded_result,
-    gist,
+    encode_result,
+    first_line,
     skip_reason,
 )
 from pytest_reflex.session.options import MARK
-from pytest_reflex.session.plan import Plan
-from pytest_reflex.session.results import Reported, Results, worse
+from pytest_reflex.session.plan import SessionPlan
+from pytest_reflex.session.results import ReportedResult, Results, worse
 
 SESSION = "session"
 THRESHOLDS = {Level.A: Fraction(8, 10), Level.B: Fraction(9, 10)}
@@ -149,7 +149,7 @@ def clashes(marked: Mapping[str, Rule]) -> Iterator[Problem]:
         )
 
 
-def numbered(marked: Mapping[str, Rule]) -> dict[str, tuple[str, int]]:
+def number_checks(marked: Mapping[str, Rule]) -> dict[str, tuple[str, int]]:
     """Return rule id and number of the check that each marked test is, in the order of node ids."""
     counts: dict[str, int] = {}
     found = {}
@@ -196,14 +196,14 @@ def result_of(report: Any, raised: BaseException | None = None) -> CheckResult |
     if report.skipped or hasattr(report, "wasxfail"):
         if raised is None or hasattr(report, "wasxfail") or _is_skip(raised):
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=skip_reason(report))
-        return _hidden(report, raised)
+        return _recover_result(report, raised)
     if report.failed:
         if str(report.longrepr).startswith("[XPASS(strict)]"):
             message = "marked xfail, and it passed"
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
-        return _failure(report, gist(report))
+        return _failure(report, first_line(report))
     if raised is not None:
-        return _hidden(report, raised)
+        return _recover_result(report, raised)
     if report.when != "call":
         return None
     return CheckResult(outcome=Outcome.PASS, duration=report.duration)
@@ -215,7 +215,7 @@ def _failure(report: Any, message: str) -> CheckResult:
     return CheckResult(outcome=outcome, message=prefix + message, duration=report.duration)
 
 
-def _hidden(report: Any, raised: BaseException) -> CheckResult:
+def _recover_result(report: Any, raised: BaseException) -> CheckResult:
     """Return the result of a phase whose report does not say what it left with."""
     if _is_skip(raised) or isinstance(raised, pytest.xfail.Exception):
         word = "skipped" if _is_skip(raised) else "expected to fail"
@@ -240,7 +240,7 @@ _WORST: pytest.StashKey[CheckResult] = pytest.StashKey()
 class MarkedTests:
     """Learns the marked tests before anything is deselected, and records their results."""
 
-    def __init__(self, plan: Plan, results: Results) -> None:
+    def __init__(self, plan: SessionPlan, results: Results) -> None:
         self._plan = plan
         self._results = results
         self._items: list[pytest.Item] = []
@@ -262,11 +262,11 @@ class MarkedTests:
             item.stash[_NODE_ID] = item.nodeid
             self._items.append(item)
         faults += clashes(marked)
-        self._checks = numbered(marked)
+        self._checks = number_checks(marked)
         self._digest = digest_of_tests(marked, root)
         return faults
 
-    def left_out(self, items: Iterable[pytest.Item]) -> set[str]:
+    def find_deselected(self, items: Iterable[pytest.Item]) -> set[str]:
         """Return the node ids of marked tests that are not among `items`: those very objects."""
         there = {id(item) for item in items}
         return {item.stash[_NODE_ID] for item in self._items if id(item) not in there}
@@ -298,7 +298,7 @@ class MarkedTests:
 
     def _record(self, node_id: str, report: Any, result: CheckResult) -> None:
         rule, index = self._checks[node_id]
-        reported = Reported(
+        reported = ReportedResult(
             node_id=node_id,
             target=SESSION,
             rule=rule,
@@ -311,5 +311,5 @@ class MarkedTests:
     def _add_property(self, node_id: str, report: Any, result: CheckResult) -> None:
         _, index = self._checks[node_id]
         rule = self._plan.marked[node_id]
-        value = encoded_result(SESSION, rule, index, self._digest, result)
+        value = encode_result(SESSION, rule, index, self._digest, result)
         add_property(report, value)

@@ -171,7 +171,7 @@ def add_options(parser: pytest.Parser) -> None:
             group.addoption(
                 option.flag,
                 action=action,
-                type=partial(_filled, option.flag),
+                type=partial(_refuse_empty, option.flag),
                 default=None,
                 metavar=option.metavar,
                 help=option.help,
@@ -183,7 +183,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini(ARTIFACTS, purpose, type="linelist", default=[])
 
 
-def _filled(flag: str, value: str) -> str:
+def _refuse_empty(flag: str, value: str) -> str:
     """Refuse an empty value (a shell variable that is not set): it must not mean "not given"."""
     if value.strip():
         return value
@@ -247,7 +247,7 @@ def clears_cache(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "cacheclear", False)) and not hasattr(config, "workerinput")
 
 
-def known_votes(config: pytest.Config) -> dict[str, Any] | None:
+def controller_votes(config: pytest.Config) -> dict[str, Any] | None:
     """Return what a worker's controller knew of kept votes before it began, None elsewhere."""
     known = getattr(config, "workerinput", {}).get(VOTES)
     return None if known is None else {name: tuple(stamp) for name, stamp in known.items()}

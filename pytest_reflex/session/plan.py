@@ -19,10 +19,10 @@ import pytest
 
 from pytest_reflex.checks.reading import MEGABYTE, SIZE_LIMIT
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.checks.run import Prepared, prepare
+from pytest_reflex.checks.run import PreparedTarget, prepare
 from pytest_reflex.errors import Place, Problem, TooLargeError
 from pytest_reflex.model.enums import Level
-from pytest_reflex.model.judged import Cast, Judge, JudgeWhen
+from pytest_reflex.model.judged import CastVote, Judge, JudgeWhen
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.deadline import Cancel
@@ -39,7 +39,7 @@ FOLDER = "reflex_folder"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedTarget:
     """One target, the digest of its artifact as collection read it, and what was not read.
 
     `limit` is in bytes: a larger artifact is refused, and a larger file of a folder not read.
@@ -58,7 +58,7 @@ class Planned:
 
 
 @dataclass(slots=True)
-class Plan:
+class SessionPlan:
     """Targets by node id, marked tests by node id, and what collection left out.
 
     `left_out` are node ids that were expected and not selected (-k, -m, --deselect, --lf, an
@@ -66,19 +66,19 @@ class Plan:
     `unread` are files that have rules and were not collected, each with the reason.
     """
 
-    targets: dict[str, Planned] = field(default_factory=dict)
+    targets: dict[str, PlannedTarget] = field(default_factory=dict)
     marked: dict[str, Rule] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     narrowed: str = ""
     unread: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def expected(self) -> Iterator[str]:
+    def expected_ids(self) -> Iterator[str]:
         """Yield the node ids of all expected items."""
-        yield from self.expected_checks()
+        yield from self.check_ids()
         yield from self.marked
 
-    def expected_checks(self) -> Iterator[str]:
+    def check_ids(self) -> Iterator[str]:
         """Yield the node ids of the checks of all targets."""
         for target_id, planned in self.targets.items():
             for node_id, _ in planned.check_ids(target_id):
@@ -91,10 +91,10 @@ class Plan:
         return {
             "criteria": [criteria.to_json() for criteria in sets.values()],
             "targets": {
-                key: _planned_to_json(one, number[id(one.target.criteria)])
+                key: _target_to_json(one, number[id(one.target.criteria)])
                 for key, one in self.targets.items()
             },
-            "marked": {key: _marked_to_json(rule) for key, rule in self.marked.items()},
+            "marked": {key: _rule_to_json(rule) for key, rule in self.marked.items()},
             "left_out": sorted(self.left_out),
             "narrowed": self.narrowed,
             "unread": self.unread,
@@ -102,11 +102,11 @@ class Plan:
         }
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Plan:
+    def from_json(cls, wire: Mapping[str, Any]) -> SessionPlan:
         sets = [Criteria.from_json(one) for one in wire["criteria"]]
         return cls(
-            targets={key: _planned_from_json(one, sets) for key, one in wire["targets"].items()},
-            marked={key: _marked_from_json(one) for key, one in wire["marked"].items()},
+            targets={key: _target_from_json(one, sets) for key, one in wire["targets"].items()},
+            marked={key: _rule_from_json(one) for key, one in wire["marked"].items()},
             left_out=set(wire["left_out"]),
             narrowed=wire["narrowed"],
             unread=wire["unread"],
@@ -117,14 +117,14 @@ class Plan:
 class VoteListener(Protocol):
     """Gets each vote that is not `known`, and of its question before an agent is asked."""
 
-    known: tuple[Cast, ...]
+    known: tuple[CastVote, ...]
 
-    def __call__(self, cast: Cast) -> object: ...
+    def __call__(self, cast: CastVote) -> object: ...
 
-    def asked(self, question: str) -> object: ...
+    def begin_vote(self, question: str) -> object: ...
 
 
-def hand_over(plan: Plan, folder: Path) -> None:
+def write_plan(plan: SessionPlan, folder: Path) -> None:
     """Write a worker's plan where the controller looks for it: what any worker writes is the same.
 
     A folder that cannot be written (a worker on another machine) is not a problem: the controller
@@ -138,10 +138,10 @@ def hand_over(plan: Plan, folder: Path) -> None:
         return
 
 
-def take_over(folder: Path) -> Plan | None:
+def take_over(folder: Path) -> SessionPlan | None:
     """Return the plan that a worker handed over; None where none arrived."""
     try:
-        return Plan.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
+        return SessionPlan.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -169,7 +169,7 @@ def problem_from_json(wire: Mapping[str, Any]) -> Problem:
     )
 
 
-def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
+def _target_to_json(planned: PlannedTarget, criteria: int) -> dict[str, Any]:
     target = planned.target
     return {
         "criteria": criteria,
@@ -185,7 +185,7 @@ def _planned_to_json(planned: Planned, criteria: int) -> dict[str, Any]:
     }
 
 
-def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Planned:
+def _target_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> PlannedTarget:
     target = Target(
         criteria=sets[wire["criteria"]],
         level=Level(wire["level"]),
@@ -195,18 +195,18 @@ def _planned_from_json(wire: Mapping[str, Any], sets: Sequence[Criteria]) -> Pla
         threshold=Fraction(wire["threshold"]),
         outside=wire["outside"],
     )
-    return Planned(target, wire["sha256"], tuple(wire["unread"]), wire["limit"])
+    return PlannedTarget(target, wire["sha256"], tuple(wire["unread"]), wire["limit"])
 
 
-def _marked_to_json(rule: Rule) -> dict[str, Any]:
+def _rule_to_json(rule: Rule) -> dict[str, Any]:
     return {**rule.to_json(), "location": rule.place and rule.place.to_json()}
 
 
-def _marked_from_json(wire: Mapping[str, Any]) -> Rule:
+def _rule_from_json(wire: Mapping[str, Any]) -> Rule:
     return replace(Rule.from_json(wire), place=Place.from_json(wire["location"]))
 
 
-class Desk:
+class SessionState:
     """Lies in `config.stash`: who collects fills it, who decides reads it.
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
@@ -216,13 +216,13 @@ class Desk:
     ended the session before all was collected.
     """
 
-    key: ClassVar[pytest.StashKey[Desk]] = pytest.StashKey()
+    key: ClassVar[pytest.StashKey[SessionState]] = pytest.StashKey()
     votes: ClassVar[pytest.StashKey[VoteListener]] = pytest.StashKey()
     """Who knows votes and hears of others, if anybody does."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.plan = Plan()
+        self.plan = SessionPlan()
         self.results = Results()
         self.subjects: dict[str, Subject] = {}
         self.named: dict[Path, str] = {}
@@ -238,7 +238,7 @@ class Desk:
     def is_worker(self) -> bool:
         return hasattr(self.config, "workerinput")
 
-    def kept_votes(self, which: str) -> dict[str, Any]:
+    def read_votes(self, which: str) -> dict[str, Any]:
         """Return the files of votes that are `known`, or `written` by this session's judge."""
         folder = getattr(self.judge, "folder", None)
         return dict(getattr(folder, which)) if folder else {}
@@ -272,22 +272,24 @@ class Desk:
         """
         target = replace(target, label=self.id_of_file(target.artifact))
         if votes := self.config.stash.get(self.votes, None):
-            target = replace(target, heard=votes, asked=votes.asked, votes=votes.known)
+            target = replace(target, heard=votes, asked=votes.begin_vote, votes=votes.known)
         limit = registry.size_limit
         try:
             prepared = self._prepare(target, registry, limit)
         except TooLargeError:
             # The configuration may allow more, and is read where that matters.
-            limit = self._configured_limit()
+            limit = self._artifact_limit()
             if limit <= registry.size_limit:
                 raise
             prepared = self._prepare(target, registry, limit)
         return self.adopt(Subject(target_id, prepared.target, prepared), limit)
 
-    def _prepare(self, target: Target, registry: Registry, limit: int) -> Prepared:
-        return prepare(target, registry, cancel=self.cancel, limit=limit, groups=self._shared)
+    def _prepare(self, target: Target, registry: Registry, limit: int) -> PreparedTarget:
+        return prepare(
+            target, registry, cancel=self.cancel, limit=limit, groups=self._session_groups
+        )
 
-    def _shared(self) -> Groups:
+    def _session_groups(self) -> Groups:
         """Return the locks of this session; workers have them in the folder of their controller."""
         from pytest_reflex.checks.groups import Groups
 
@@ -296,7 +298,7 @@ class Desk:
             self._groups = Groups(Path(folder) if folder else None)
         return self._groups
 
-    def _configured_limit(self) -> int:
+    def _artifact_limit(self) -> int:
         from pytest_reflex.settings import load
 
         limit: int = load(self.config.rootpath, {})["artifact_limit"]
@@ -305,7 +307,7 @@ class Desk:
     def adopt(self, subject: Subject, limit: int) -> Subject:
         """Expect the checks of a compiled target from now on; `limit` is that of its artifact."""
         self.subjects[subject.id] = subject
-        self.plan.targets[subject.id] = Planned(
+        self.plan.targets[subject.id] = PlannedTarget(
             subject.target, subject.sha256, subject.prepared.artifact.unread, limit
         )
         return subject

@@ -22,7 +22,7 @@ from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.results import ATTRIBUTE, Results
 
 
-class Raised:
+class RaisedException:
     """Keeps the exception with which the phase that runs was left."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Raised:
         return (yield from self._watch())
 
 
-class Reporting:
+class ResultRecorder:
     """Records the results of checks and marked tests when their reports are made."""
 
     hook = "pytest_runtest_makereport"
@@ -71,7 +71,7 @@ class Reporting:
     def __init__(self, results: Results, marked: MarkedTests) -> None:
         self._results = results
         self._marked = marked
-        self.raised = Raised()
+        self.raised = RaisedException()
         self._running: pytest.Item | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -97,7 +97,7 @@ class Reporting:
         return report
 
 
-class Sending:
+class ResultSender:
     """In an xdist worker, sends the result of a report along with it."""
 
     hook = "pytest_report_to_serializable"
@@ -123,7 +123,7 @@ class Sending:
         return data
 
 
-def stand_outside(config: pytest.Config, plugin: Reporting | Sending) -> None:
+def stand_outside(config: pytest.Config, plugin: ResultRecorder | ResultSender) -> None:
     """Register a plugin, or anew unless its wrapper is the outermost one already."""
     manager = config.pluginmanager
     if manager.is_registered(plugin):
@@ -133,7 +133,7 @@ def stand_outside(config: pytest.Config, plugin: Reporting | Sending) -> None:
     manager.register(plugin)
 
 
-def stand_inside(config: pytest.Config, plugin: Raised) -> None:
+def stand_inside(config: pytest.Config, plugin: RaisedException) -> None:
     """Register a plugin, or anew unless its wrappers are the innermost ones already."""
     manager = config.pluginmanager
     if manager.is_registered(plugin):
@@ -219,7 +219,7 @@ def run(item: CheckItem, nextitem: pytest.Item | None, results: Results, *, both
     call = pytest.TestReport(
         **facts,
         outcome="failed" if failed else "skipped" if skipped else "passed",
-        longrepr=item.explained() if failed else None,
+        longrepr=item.failure_text() if failed else None,
         when="call",
         duration=duration,
         stop=start + duration,

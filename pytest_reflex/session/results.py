@@ -28,7 +28,7 @@ _WORST_FIRST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class ReportedResult:
     """What one check of one target came to; `node_id` is that of its item."""
 
     node_id: str
@@ -50,7 +50,7 @@ class Reported:
         return json.dumps({**facts, "result": self.result.to_json()})
 
     @classmethod
-    def from_text(cls, text: str) -> Reported:
+    def from_text(cls, text: str) -> ReportedResult:
         wire = json.loads(text)
         return cls(
             node_id=wire["node"],
@@ -67,21 +67,21 @@ class Results:
 
     def __init__(self) -> None:
         # Each report is kept, so that no other one can get its identity.
-        self._by_report: dict[int, tuple[object, Reported]] = {}
+        self._by_report: dict[int, tuple[object, ReportedResult]] = {}
         self._process, self._key = os.getpid(), secrets.token_bytes(16)
 
-    def record(self, report: object, reported: Reported) -> None:
+    def record(self, report: object, reported: ReportedResult) -> None:
         self._by_report[id(report)] = report, reported
         if os.getpid() != self._process:  # the parent gets a copy of the report
             text = reported.to_text()
             setattr(report, ATTRIBUTE, f"{self._signature(text)} {text}")
 
-    def of(self, report: object) -> Reported | None:
+    def of(self, report: object) -> ReportedResult | None:
         """Return what was recorded for this very report; None for anybody else's."""
         _, reported = self._by_report.get(id(report), (None, None))
         return reported or self._of_a_fork(report)
 
-    def _of_a_fork(self, report: Any) -> Reported | None:
+    def _of_a_fork(self, report: Any) -> ReportedResult | None:
         """Return what a fork of this process recorded for a report that was made from its own."""
         signed = getattr(report, ATTRIBUTE, None)
         if not isinstance(signed, str) or not signed.isascii():
@@ -99,7 +99,7 @@ class Results:
     def receive(self, report: Any, text: object) -> None:
         """Record what a worker sent with a report; what does not fit to the report is left out."""
         try:
-            reported = Reported.from_text(text)  # type: ignore[arg-type]
+            reported = ReportedResult.from_text(text)  # type: ignore[arg-type]
         except (TypeError, ValueError, KeyError, AttributeError):
             return
         # xdist adds "@GROUP" to the ids of `--dist loadgroup`.

@@ -18,17 +18,17 @@ from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.session import options, plan, protocol
-from pytest_reflex.session.collect import ArtifactFile, SuiteFile, expect_named, fault_text
+from pytest_reflex.session.collect import ArtifactFile, SuiteFile, compile_named, fault_text
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marks import MarkedTests
 from pytest_reflex.session.options import only_looks
-from pytest_reflex.session.plan import FOLDER, Desk
-from pytest_reflex.session.protocol import Reporting, Sending, stand_inside, stand_outside
+from pytest_reflex.session.plan import FOLDER, SessionState
+from pytest_reflex.session.protocol import ResultRecorder, ResultSender, stand_inside, stand_outside
 
 _Key = tuple[str, str, int]
 
 
-class EarlyStart:
+class Prefetch:
     """A bounded pool that holds the checks of one session; empty where none starts a process.
 
     `cancel` is the event that every check of the session reacts to.
@@ -51,7 +51,7 @@ class EarlyStart:
             key = (item.subject.id, item.rule.id, item.index)
             call = partial(run_one, item.subject.prepared, item.rule.id, item.index)
             self._pool.submit(key, call)
-            item.subject.early[item.rule.id, item.index] = _Started(self._pool, key)
+            item.subject.early[item.rule.id, item.index] = _StartedCheck(self._pool, key)
 
     def stop(self) -> None:
         """End what still runs; after a whole session nothing does."""
@@ -64,7 +64,7 @@ def _starts_early(item: CheckItem) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Started:
+class _StartedCheck:
     pool: Pool[_Key, CheckResult]
     key: _Key
 
@@ -80,12 +80,12 @@ _MANY = 1000
 class Runtime:
     """Registered only where a reflex option, file or marked test is in play."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: SessionState) -> None:
         self.desk = desk
         self.config = desk.config
-        self.early = EarlyStart(desk.cancel)
+        self.early = Prefetch(desk.cancel)
         self.marked = MarkedTests(desk.plan, desk.results)
-        self.reporting = Reporting(desk.results, self.marked)
+        self.reporting = ResultRecorder(desk.results, self.marked)
         self._held_back: list[CheckItem] = []
         self._teardowns = True
         self._short = not (
@@ -103,7 +103,7 @@ class Runtime:
     def pytest_sessionstart(self) -> None:
         """Compile in a worker what the options name; elsewhere the controller has done it."""
         if self.desk.is_worker:
-            expect_named(self.desk)
+            compile_named(self.desk)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -119,7 +119,7 @@ class Runtime:
         if not isinstance(collector, SuiteFile):
             report = yield
             if isinstance(collector, pytest.Session):
-                report.result.extend(self._named_files(collector))
+                report.result.extend(self._find_named_files(collector))
             return report
         # Thousands of nodes and none of them garbage: looking for some would take a third as long.
         paused = gc.isenabled()
@@ -132,10 +132,10 @@ class Runtime:
                 gc.enable()
         return report
 
-    def _named_files(self, session: pytest.Session) -> list[ArtifactFile]:
+    def _find_named_files(self, session: pytest.Session) -> list[ArtifactFile]:
         """Return the artifacts that the options name and no argument selects from."""
         return [
-            named_file(session, path)
+            artifact_node(session, path)
             for path in self.desk.named
             if not (path.is_file() and session.isinitpath(path))
         ]
@@ -166,10 +166,10 @@ class Runtime:
         if faults and not self.desk.is_worker:
             raise pytest.UsageError(*dict.fromkeys(str(fault) for fault in faults))
         found.problems += dict.fromkeys(faults)
-        found.narrowed = self._narrowed() if found.marked else ""
+        found.narrowed = self._narrowing_reason() if found.marked else ""
         return not faults
 
-    def _narrowed(self) -> str:
+    def _narrowing_reason(self) -> str:
         """Return why marked tests may exist that were never collected."""
         if self.config.getoption("lf", False) and self.config.cache.get("cache/lastfailed", {}):
             return "--lf leaves out files without a failure"
@@ -191,16 +191,16 @@ class Runtime:
         """Know what was left out; a worker hands its plan over before it says what it collected."""
         found = self.desk.plan
         checks = {item.nodeid for item in session.items if isinstance(item, CheckItem)}
-        found.left_out = set(found.expected_checks()) - checks
-        found.left_out |= self.marked.left_out(session.items)
+        found.left_out = set(found.check_ids()) - checks
+        found.left_out |= self.marked.find_deselected(session.items)
         folder = getattr(self.config, "workerinput", {}).get(FOLDER)
         if folder:
-            plan.hand_over(found, Path(folder))
+            plan.write_plan(found, Path(folder))
 
     def pytest_sessionfinish(self) -> None:
         """Have the controller know which votes are a worker's: it removes what has no owner."""
         if self.desk.is_worker:
-            found = {name: list(stamp) for name, stamp in self.desk.kept_votes("written").items()}
+            found = {name: list(stamp) for name, stamp in self.desk.read_votes("written").items()}
             self.config.workeroutput[options.VOTES] = found  # type: ignore[attr-defined]
 
     # running
@@ -211,7 +211,7 @@ class Runtime:
         stand_outside(self.config, self.reporting)
         stand_inside(self.config, self.reporting.raised)
         if self.desk.is_worker:
-            stand_outside(self.config, Sending(self.config, self.desk.results))
+            stand_outside(self.config, ResultSender(self.config, self.desk.results))
         self._teardowns = protocol.wants_teardown(self.config)
         if not self.desk.is_worker and not only_looks(self.config):
             checks = [item for item in session.items if isinstance(item, CheckItem)]
@@ -251,7 +251,7 @@ def _freeze(items: int) -> bool:
     return True
 
 
-def named_file(session: pytest.Collector, path: Any) -> ArtifactFile:
+def artifact_node(session: pytest.Collector, path: Any) -> ArtifactFile:
     """Return the node of an artifact that the options name."""
-    desk = session.config.stash[Desk.key]
+    desk = session.config.stash[SessionState.key]
     return ArtifactFile.from_parent(session, path=path, nodeid=desk.id_of_file(path))

@@ -29,10 +29,10 @@ _FILES: Mapping[str, Sequence[tuple[str, ...]]] = {
 }
 
 
-def switched_off(project: Path, environment: Mapping[str, str]) -> Iterator[str]:
+def find_reasons(project: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each place that keeps the plugin out of the project's sessions."""
     for where, value in _options(project, environment):
-        for name in _blocked(value):
+        for name in _blocked_names(value):
             if name in _NAMES:
                 yield (
                     f"{where}: -p no:{name} keeps the plugin out of pytest: no rule is checked "
@@ -76,7 +76,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     return {section: dict(parser[section]) for section in parser.sections()}
 
 
-def _blocked(value: Any) -> Iterator[str]:
+def _blocked_names(value: Any) -> Iterator[str]:
     """Yield the names that ``-p no:NAME`` or ``-pno:NAME`` stands for."""
     words = [str(one) for one in value] if isinstance(value, list) else _split(str(value))
     for index, word in enumerate(words):

@@ -35,7 +35,7 @@ def read_toml(path: Path, *, foreign: bool = False) -> dict[str, Any] | None:
         if foreign:
             return None
         raise for_cause(_unreadable(path, error.strerror or str(error)), error) from None
-    return _parsed(_text(path), path)
+    return _parse(_text(path), path)
 
 
 def _text(path: Path) -> str:
@@ -61,7 +61,7 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parse(text: str, path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -97,7 +97,7 @@ _MOST = 80
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def dotted(path: tuple[Any, ...]) -> str:
+def format_key(path: tuple[Any, ...]) -> str:
     """Return a path as it is written in TOML: what is not a plain word stands in quotes."""
     return ".".join(
         str(part) if _BARE.fullmatch(str(part)) else json.dumps(part, ensure_ascii=False)
@@ -105,7 +105,7 @@ def dotted(path: tuple[Any, ...]) -> str:
     )
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value behind its name, for a message; of a table or list the place says enough."""
     if isinstance(value, (dict, list)) and value:
         return ""
@@ -171,7 +171,7 @@ def global_path() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FileSettings:
     """What a configuration file says: its values by dotted key, and unknown keys."""
 
     file: Path | None = None
@@ -179,7 +179,7 @@ class Written:
     unknown: tuple[Problem, ...] = ()
 
 
-def global_values() -> Written:
+def global_values() -> FileSettings:
     """Return what a person's own file says; relative paths in it start in its folder.
 
     Its folder may be that of somebody else, in which there is no file of ours.
@@ -187,8 +187,8 @@ def global_values() -> Written:
     path = global_path()
     table = read_toml(path, foreign=True)
     if table is None:
-        return Written()
-    found = _taken(table, path)
+        return FileSettings()
+    found = _read_values(table, path)
     moved = dict(found.values)
     for key, value in found.values.items():
         if relocate := BY_KEY[key].relocate:
@@ -196,26 +196,26 @@ def global_values() -> Written:
     return replace(found, values=moved)
 
 
-def workspace_values(project: Path) -> Written:
+def workspace_values(project: Path) -> FileSettings:
     """Return what the file of a project says; its own file counts before pyproject."""
     own, shared = project / OWN_FILE, project / "pyproject.toml"
     table = read_toml(own)
     if table is not None:
-        found = _taken(table, own)
-        return replace(found, unknown=(*found.unknown, *_passed_over(shared)))
+        found = _read_values(table, own)
+        return replace(found, unknown=(*found.unknown, *_warn_ignored(shared)))
     tools = (read_toml(shared) or {}).get("tool", {})
     if not isinstance(tools, dict) or "pytest-reflex" not in tools:
-        return Written()
+        return FileSettings()
     if not isinstance(tools["pytest-reflex"], dict):
         raise UsageError(
             "tool.pytest-reflex: expected a table",
             place=place_in(shared, ()),
             hint="fix the file",
         )
-    return _taken(tools["pytest-reflex"], shared)
+    return _read_values(tools["pytest-reflex"], shared)
 
 
-def _passed_over(shared: Path) -> Iterator[Problem]:
+def _warn_ignored(shared: Path) -> Iterator[Problem]:
     """Yield a warning where pyproject has settings of ours that are not read."""
     try:
         tools = (read_toml(shared) or {}).get("tool", {})
@@ -226,7 +226,7 @@ def _passed_over(shared: Path) -> Iterator[Problem]:
         yield Problem(message=said, place=place_in(shared, ()), hint="keep one of them")
 
 
-def _taken(table: Mapping[str, Any], path: Path) -> Written:
+def _read_values(table: Mapping[str, Any], path: Path) -> FileSettings:
     """Return what is said under the keys that there are, and a warning for each other one."""
     values: dict[str, Any] = {}
     unknown: list[Problem] = []
@@ -237,7 +237,7 @@ def _taken(table: Mapping[str, Any], path: Path) -> Written:
             continue
         values[setting.key] = value
         unknown += _unknown_fields(setting, value, path)
-    return Written(path, values, tuple(unknown))
+    return FileSettings(path, values, tuple(unknown))
 
 
 def _flat(table: Mapping[str, Any], path: Path) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -248,7 +248,7 @@ def _flat(table: Mapping[str, Any], path: Path) -> Iterator[tuple[tuple[str, ...
             continue
         if not isinstance(value, dict):
             raise UsageError(
-                f"{name}{shown(value)}: expected a table",
+                f"{name}{format_value(value)}: expected a table",
                 place=place_in(path, (name,)),
                 hint=f"as in [{name}]",
             )
@@ -268,7 +268,7 @@ def _unknown_fields(setting: Setting, value: Any, path: Path) -> Iterator[Proble
 
 
 def _unknown(where: tuple[str, ...], path: Path, hint: str) -> Problem:
-    message = f"unknown key {dotted(where)!r} is ignored"
+    message = f"unknown key {format_key(where)!r} is ignored"
     return Problem(message=message, place=place_in(path, where), hint=hint)
 
 

@@ -33,7 +33,7 @@ class MisreadError(ValueError):
 def whole(value: Any, least: int = 0) -> int:
     """Read a whole number up to `MOST`; a text is none (B064): see `from_text`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"a whole number >= {least}{_unquoted(value)}")
+        raise ValueError(f"a whole number >= {least}{_quotes_hint(value)}")
     if value > MOST:
         raise ValueError(f"a whole number from {least} to {MOST}")
     return value
@@ -61,7 +61,7 @@ def text(value: Any) -> str:
 def flag(value: Any) -> bool:
     """Read true or false; a text is none of them: see `from_text`."""
     if not isinstance(value, bool):
-        raise ValueError(f"true or false{_unquoted(value)}")
+        raise ValueError(f"true or false{_quotes_hint(value)}")
     return value
 
 
@@ -97,7 +97,7 @@ _SPELLED: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
 }
 
 
-def _unquoted(value: Any) -> str:
+def _quotes_hint(value: Any) -> str:
     return ", without quotes" if isinstance(value, str) else ""
 
 

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import Problem, UsageError, did_you_mean, nearest_word, suggest
-from pytest_reflex.settings.files import dotted, global_values, place_in, shown, workspace_values
+from pytest_reflex.settings.files import (
+    format_key,
+    format_value,
+    global_values,
+    place_in,
+    workspace_values,
+)
 from pytest_reflex.settings.readers import MisreadError, from_text
 from pytest_reflex.settings.table import BY_KEY, PREFIX, SETTINGS, Setting
 
@@ -145,12 +151,12 @@ def _take(
     origins: dict[str, Origin],
 ) -> None:
     """Lay a value over what weaker tiers gave."""
-    key, read = setting.key, _checked(setting, value, origin)
+    key, read = setting.key, _check(setting, value, origin)
     if not setting.is_table:
         values[key], origins[key] = read, origin
         return
     before = values[key]
-    joined = {name: _joined(setting, before.get(name), read[name]) for name in read}
+    joined = {name: _merge(setting, before.get(name), read[name]) for name in read}
     for name in read:
         kept = joined[name] if isinstance(joined[name], dict) else {}
         for gone in _below(before.get(name)).keys() - kept.keys():
@@ -160,7 +166,7 @@ def _take(
         origins[part] = origin
 
 
-def _joined(setting: Setting, weaker: Any, stronger: Any) -> Any:
+def _merge(setting: Setting, weaker: Any, stronger: Any) -> Any:
     """Return an inner table with what a stronger tier says laid over a weaker one, by field."""
     if not isinstance(weaker, dict) or not isinstance(stronger, dict):
         return stronger
@@ -183,7 +189,7 @@ def _below(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _checked(setting: Setting, value: Any, origin: Origin) -> Any:
+def _check(setting: Setting, value: Any, origin: Origin) -> Any:
     try:
         if isinstance(value, str) and origin.file is None:
             return from_text(setting.read, value)
@@ -199,14 +205,14 @@ def _misread(
 ) -> UsageError:
     """Return what to say of a value, or of a part of it: where it is, and what it should be."""
     path = (*setting.path, *below)
-    message = f"{dotted(path)}{shown(value)}: expected {expected}"
+    message = f"{format_key(path)}{format_value(value)}: expected {expected}"
     if origin.file:
         return UsageError(message, place=place_in(origin.file, path))
     hint = setting.help if "0:" in setting.help else ""
     if origin.tier is Tier.FLAG:
         name = origin.option + setting.name.replace("_", "-")
         return UsageError(f"{name} {value!r}: expected {expected}", hint=hint)
-    message = f"{origin}: {setting.variable}{shown(value)}: expected {expected}"
+    message = f"{origin}: {setting.variable}{format_value(value)}: expected {expected}"
     return UsageError(message, hint=hint)
 
 

@@ -14,7 +14,7 @@ Relocate = Callable[[Any, Path], Any]
 
 def of_prompts(value: Any, folder: Path) -> Any:
     """Return a table of steps whose files are those of a folder."""
-    return _each(value, lambda name: _placed(name, folder))
+    return _each(value, lambda name: _resolve_path(name, folder))
 
 
 def of_procedures(value: Any, folder: Path) -> Any:
@@ -28,20 +28,20 @@ def of_gates(value: Any, folder: Path) -> Any:
     Criteria may be a name, too. What is judged lies in the project, wherever the gate was declared.
     """
 
-    def placed(table: Any) -> Any:
+    def resolve_path(table: Any) -> Any:
         name = table.get("criteria") if isinstance(table, dict) else None
         if not isinstance(name, str) or not name or "\0" in name or not (folder / name).is_file():
             return table
         return {**table, "criteria": str(folder / name)}
 
-    return _each(value, placed)
+    return _each(value, resolve_path)
 
 
 def _fragments(value: Any, folder: Path) -> Any:
     if not isinstance(value, list):
         return value
     return [
-        {**one, "path": _placed(one["path"], folder)}
+        {**one, "path": _resolve_path(one["path"], folder)}
         if isinstance(one, dict) and "path" in one
         else one
         for one in value
@@ -55,7 +55,7 @@ def _each(value: Any, change: Callable[[Any], Any]) -> Any:
     return {name: change(inner) for name, inner in value.items()}
 
 
-def _placed(name: Any, folder: Path) -> Any:
+def _resolve_path(name: Any, folder: Path) -> Any:
     return str(folder / name) if isinstance(name, str) and name else name
 
 

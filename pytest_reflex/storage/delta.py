@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.storage.parts import Changed, changed_sections
+from pytest_reflex.storage.parts import Changed, find_changes
 
-__all__ = ["Changed", "apply_delta", "changed_sections", "make_delta", "split_lines"]
+__all__ = ["Changed", "apply_delta", "find_changes", "make_delta", "split_lines"]
 
 # Beyond these difflib is too slow, and the middle is replaced whole.
 _MOST_LINES = 4_000
@@ -37,9 +37,9 @@ def make_delta(old: str, new: str) -> list[list[Any]]:
     middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
     steps: list[list[Any]] = [["=", start]] if start else []
     if middle_a and middle_b and _is_small(middle_a, middle_b):
-        steps += _compared(middle_a, middle_b)
+        steps += _compare(middle_a, middle_b)
     else:
-        steps += _replaced(middle_a, middle_b)
+        steps += _replace(middle_a, middle_b)
     return [*steps, ["=", end]] if end else steps
 
 
@@ -75,7 +75,7 @@ def _is_small(a: list[str], b: list[str]) -> bool:
     return sum(counts[line] for line in a if counts[line] <= most) <= _MOST_PAIRS
 
 
-def _compared(a: list[str], b: list[str]) -> list[list[Any]]:
+def _compare(a: list[str], b: list[str]) -> list[list[Any]]:
     from difflib import SequenceMatcher
 
     steps: list[list[Any]] = []
@@ -83,11 +83,11 @@ def _compared(a: list[str], b: list[str]) -> list[list[Any]]:
         if kind == "equal":
             steps.append(["=", a2 - a1])
         else:
-            steps += _replaced(a[a1:a2], b[b1:b2])
+            steps += _replace(a[a1:a2], b[b1:b2])
     return steps
 
 
-def _replaced(a: list[str], b: list[str]) -> list[list[Any]]:
+def _replace(a: list[str], b: list[str]) -> list[list[Any]]:
     steps: list[list[Any]] = [["-", len(a)]] if a else []
     return [*steps, ["+", "".join(b)]] if b else steps
 

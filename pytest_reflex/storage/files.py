@@ -39,7 +39,7 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, folder: int | None = N
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _refused(path, error) from None
+        raise _refusal(path, error) from None
     try:
         status = status_of(descriptor, path)
     except StateError:
@@ -149,7 +149,7 @@ def refuse_links(top: Path, folder: Path) -> None:
             raise StateError(f"{found} is a symbolic link", hint=f"{_NO_LINKS}: remove it")
 
 
-def _refused(path: Path, error: OSError) -> StateError:
+def _refusal(path: Path, error: OSError) -> StateError:
     if error.errno == errno.ELOOP or os.path.islink(path):
         return StateError("is a symbolic link", hint=f"{_NO_LINKS}: remove it", about=path)
     return StateError(f"could not be opened: {error.strerror}", about=path)

@@ -74,7 +74,7 @@ def create_run_folder(root: Path, task: str, alias: str | None = None) -> Path:
     try:
         make_folder(root)
         for number in range(1, 10_000):
-            folder = root / _numbered(name, number)
+            folder = root / _number(name, number)
             try:
                 folder.mkdir(mode=0o700)
             except FileExistsError:
@@ -100,7 +100,7 @@ def make_folder(root: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _numbered(name: str, number: int) -> str:
+def _number(name: str, number: int) -> str:
     if number == 1:
         return name
     suffix = f"-{number}"

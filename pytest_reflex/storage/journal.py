@@ -22,14 +22,14 @@ from pytest_reflex.storage.files import open_regular, read_all, read_file, statu
 from pytest_reflex.storage.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.storage.lock import is_locked, let_go_in_forks, take_lock
 
-__all__ = ["Journal", "damaged", "is_locked", "read_journal", "recovered"]
+__all__ = ["Journal", "damage_error", "describe_recovery", "is_locked", "read_journal"]
 
 
 class Journal:
     """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
 
     `aside` is where `open` kept an unfinished last line; `torn_lines` how many there ever were;
-    `recovered` says where NUL bytes are that took no event with them.
+    `describe_recovery` says where NUL bytes are that took no event with them.
     """
 
     def __init__(self, path: Path, descriptor: int, data: bytes, content: Content) -> None:
@@ -37,7 +37,7 @@ class Journal:
         self.records = list(content.records)
         self.aside: Path | None = None
         self._descriptor = descriptor
-        self.recovered = recovered(path, content)
+        self.recovered = describe_recovery(path, content)
         self.torn_lines = len(content.sealed) + bool(content.torn)
         self._last = digest_of(content.torn) if content.torn else content.last
         # Written with the next line: alone, it would turn an unfinished line into a damaged one.
@@ -81,7 +81,7 @@ class Journal:
             data = read_all(descriptor, path)
             content = decode(data)
             if not content.whole:
-                raise damaged(path, content)
+                raise damage_error(path, content)
         except BaseException:
             os.close(descriptor)
             raise
@@ -185,12 +185,12 @@ def read_journal(path: Path) -> Content:
     return decode(read_file(path))
 
 
-def recovered(path: Path, content: Content) -> tuple[str, ...]:
+def describe_recovery(path: Path, content: Content) -> tuple[str, ...]:
     """Return what a crash left in a journal that took no event with it, a sentence each."""
     return tuple(f"{path}: {one}; no event is missing" for one in content.zeros)
 
 
-def damaged(path: Path, content: Content) -> StateError:
+def damage_error(path: Path, content: Content) -> StateError:
     """Return the error that names every damaged line of a journal."""
     wrong: list[Damage] = sorted((*content.damages, *content.breaks), key=lambda d: d.line)
     shown = "; ".join(map(str, wrong[:5])) + ("; ..." if len(wrong) > 5 else "")

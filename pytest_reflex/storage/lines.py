@@ -74,7 +74,7 @@ def _dump(wire: Mapping[str, Any], *, ascii_only: bool) -> str:
 def decode(data: bytes) -> Content:
     """Return what the bytes of a journal hold. Lines end with LF and nothing else."""
     *lines, rest = data.split(b"\n")
-    reader = _Reader()
+    reader = _JournalReader()
     for number, line in enumerate(lines, 1):
         reader.take(number, line)
     if rest:
@@ -83,7 +83,7 @@ def decode(data: bytes) -> Content:
             reader.take(len(lines) + 1, rest)
             rest = b""
         elif b"\0" in rest:
-            reader.unfinished(len(lines) + 1, rest)
+            reader.note_unfinished(len(lines) + 1, rest)
     return reader.content(rest)
 
 
@@ -110,7 +110,7 @@ def parse(line: bytes) -> tuple[dict[str, Any] | None, str]:
     return found, ""
 
 
-class _Reader:
+class _JournalReader:
     """Lines taken one after the other; knows what the next one has to refer to."""
 
     def __init__(self) -> None:
@@ -164,14 +164,14 @@ class _Reader:
             if follows and not _CRC.search(self._line):
                 self._sealed.append(self._damages.pop().line)
                 if b"\0" in self._line:
-                    self.unfinished(number - 1, self._line)
+                    self.note_unfinished(number - 1, self._line)
         elif not follows and line == number - 1:  # the zeros stand in an event's place
             self._zeros = [zeros for zeros in self._zeros if zeros.line != line]
             self._damages.append(Damage(line, "it holds NUL bytes and nothing else"))
         elif not follows:
             self._breaks.append(Damage(number, "it does not follow the line before"))
 
-    def unfinished(self, number: int, line: bytes) -> None:
+    def note_unfinished(self, number: int, line: bytes) -> None:
         """Note the NUL bytes of a line that was never finished."""
         found = f"it was never finished, holds {_nul_bytes(line)}, and was left out"
         self._zeros.append(Damage(number, found))

@@ -184,12 +184,12 @@ def folder_lock(folder: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield _taken_in_time(descriptor)
+        yield _wait_for_lock(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _taken_in_time(descriptor: int) -> bool:
+def _wait_for_lock(descriptor: int) -> bool:
     deadline = time.monotonic() + _FOLDER_PATIENCE
     while time.monotonic() < deadline:
         try:

@@ -25,7 +25,7 @@ MOST_LINES = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TextPart:
     """One part: its name, unique in the text, and its exact text without the gap behind it.
 
     `level` is that of a heading, 1 to 6; 0 for everything else. `line` is its first, from 1.
@@ -38,14 +38,14 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class TextParts:
     """All parts of a text in order, with the gap behind each; `kind` is "markdown" or "data".
 
     `between` is a gap that may stand between any two parts.
     """
 
     kind: str
-    parts: tuple[Part, ...]
+    parts: tuple[TextPart, ...]
     gaps: tuple[str, ...]
     between: str
 
@@ -65,14 +65,14 @@ class Parts:
 
 
 @lru_cache(maxsize=8)  # each step asks for those of the last artifacts again
-def parts_of(text: str) -> Parts | None:
+def parts_of(text: str) -> TextParts | None:
     """Return the parts of a text; None where it has neither headings nor first keys, or is huge."""
     if not text.strip() or text.count("\n") > MOST_LINES:
         return None
     return _of_data(text) or _of_markdown(text)
 
 
-def _of_markdown(text: str) -> Parts | None:
+def _of_markdown(text: str) -> TextParts | None:
     matter = front_matter_lines(text.removeprefix(BOM))
     headings = [heading for heading in outline(text).headings if heading.line >= matter]
     if not headings and not matter:
@@ -80,7 +80,7 @@ def _of_markdown(text: str) -> Parts | None:
     offsets = starts(text)
     special = [(FRONT_MATTER, 0, 0, 1)] if matter else []
     special.append((BEFORE_HEADINGS, 0, offsets[matter], matter + 1))
-    names = numbered((h.title for h in headings), [name for name, *_ in special])
+    names = number_names((h.title for h in headings), [name for name, *_ in special])
     found = [
         (name, h.level, offsets[h.line], h.line + 1)
         for name, h in zip(names, headings, strict=True)
@@ -91,33 +91,33 @@ def _of_markdown(text: str) -> Parts | None:
     for (name, level, start, line), end in zip(cut, ends, strict=True):
         whole = text[start:end]
         body = whole.rstrip()
-        parts.append(Part(name=name, text=body, level=level, line=line))
+        parts.append(TextPart(name=name, text=body, level=level, line=line))
         gaps.append(whole[len(body) :])
-    return Parts(
+    return TextParts(
         kind="markdown", parts=tuple(parts), gaps=tuple(gaps), between=newline_of(text) * 2
     )
 
 
-def _of_data(text: str) -> Parts | None:
+def _of_data(text: str) -> TextParts | None:
     whole = whole_tree(text) if len(text) <= LONGEST else None
     if whole is None or not looks_like_data(whole[0]):
         return None
     root = whole[0]
     spans = list(_flow_spans(root) if root.flow else _block_spans(text, root))
-    names = numbered((str(e.key.value) for e in root.entries if e.key), [BEFORE_HEADINGS])
+    names = number_names((str(e.key.value) for e in root.entries if e.key), [BEFORE_HEADINGS])
     if not spans or any(b < a for (_, a), (b, _) in pairwise(spans)):
         return None
     head = text[: spans[0][0]]
-    parts = [Part(name=BEFORE_HEADINGS, text=head)]
+    parts = [TextPart(name=BEFORE_HEADINGS, text=head)]
     parts += [
-        Part(name=name, text=text[a:b], line=text.count("\n", 0, a) + 1)
+        TextPart(name=name, text=text[a:b], line=text.count("\n", 0, a) + 1)
         for name, (a, b) in zip(names, spans, strict=True)
     ]
     edges = [*(start for start, _ in spans[1:]), len(text)]
     gaps = [text[end:edge] for (_, end), edge in zip(spans, edges, strict=True)]
     default = newline_of(text) if not root.flow else ", "
     between = gaps[0] if len(gaps) > 1 else default
-    return Parts(kind="data", parts=tuple(parts), gaps=("", *gaps), between=between)
+    return TextParts(kind="data", parts=tuple(parts), gaps=("", *gaps), between=between)
 
 
 def _flow_spans(root: Node) -> Iterator[tuple[int, int]]:
@@ -137,7 +137,7 @@ def _line_start(text: str, offset: int) -> int:
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
-def numbered(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
+def number_names(names: Iterable[str], taken: Collection[str] = ()) -> Iterator[str]:
     """Yield names of which none comes twice, or is one of `taken`."""
     used, last = set(taken), dict.fromkeys(taken, 1)
     for name in names:
@@ -174,7 +174,7 @@ class Changed:
         }
 
 
-def changed_sections(old: str, new: str) -> Changed:
+def find_changes(old: str, new: str) -> Changed:
     """Return which parts of `new` are not as in `old`, each in the order of its text.
 
     A text without headings or first keys is one part.
@@ -206,7 +206,7 @@ def merge(old: str, new: str, chosen: Collection[str]) -> str | None:
     if before is None or after is None or before.kind != after.kind:
         return None
     order = _order(_names(before), _names(after), frozenset(chosen))
-    merged = _joined(order, before, after, frozenset(chosen))
+    merged = _join(order, before, after, frozenset(chosen))
     found = parts_of(merged)
     wanted = [(before, after)[name in chosen] for name in order]
     if found is None or [p.text for p in found.parts] != [
@@ -216,7 +216,7 @@ def merge(old: str, new: str, chosen: Collection[str]) -> str | None:
     return merged
 
 
-def moved(old: str, new: str, chosen: Collection[str]) -> list[str]:
+def find_moved(old: str, new: str, chosen: Collection[str]) -> list[str]:
     """Return the parts that are in both, are not chosen, and come in another order."""
     before, after = parts_of(old), parts_of(new)
     if before is None or after is None:
@@ -230,7 +230,7 @@ def moved(old: str, new: str, chosen: Collection[str]) -> list[str]:
     return [name for name in one if name not in stayed]
 
 
-def _names(parts: Parts) -> list[str]:
+def _names(parts: TextParts) -> list[str]:
     return [part.name for part in parts.parts]
 
 
@@ -269,7 +269,7 @@ def _in_order(old: list[str], new: list[str]) -> set[str]:
     return found
 
 
-def _joined(order: list[str], old: Parts, new: Parts, chosen: frozenset[str]) -> str:
+def _join(order: list[str], old: TextParts, new: TextParts, chosen: frozenset[str]) -> str:
     pieces = []
     for index, name in enumerate(order):
         first, second = (new, old) if name in chosen else (old, new)
@@ -278,7 +278,7 @@ def _joined(order: list[str], old: Parts, new: Parts, chosen: frozenset[str]) ->
     return "".join(pieces)
 
 
-def _gap(first: Parts, second: Parts, name: str, following: str | None) -> str:
+def _gap(first: TextParts, second: TextParts, name: str, following: str | None) -> str:
     """Return what stands behind a part: as in the text that it comes from, if it can."""
     if following is None:
         ends = (p.gaps[-1] for p in (first, second) if p.parts[-1].name == name)
@@ -290,5 +290,5 @@ def _gap(first: Parts, second: Parts, name: str, following: str | None) -> str:
     return first.gaps[place] if 0 < place < len(first.parts) - 1 else first.between
 
 
-def _part(parts: Parts, name: str) -> Part:
+def _part(parts: TextParts, name: str) -> TextPart:
     return parts.parts[parts.places[name]]

@@ -80,7 +80,7 @@ class UserFile:
         return wire
 
     @contextmanager
-    def changing(self) -> Iterator[dict[str, Any]]:
+    def change(self) -> Iterator[dict[str, Any]]:
         """Yield what was written last, and write what has become of it; raises StateError."""
         if self.path is None:
             raise StateError(
@@ -197,7 +197,7 @@ class VoteFolder:
 
 
 @contextmanager
-def nothing_planted(project: Path) -> Iterator[None]:
+def remove_planted_votes(project: Path) -> Iterator[None]:
     """Remove the votes that come into the folder of a project meanwhile: no judge gave them."""
     folder = folder_of(project)
     before = VoteFolder(folder) if folder else None

@@ -200,19 +200,19 @@ def _read_json(text: str) -> Any:
     except RecursionError:
         raise _too_deep("JSON") from None
     except DataSyntaxError as slip:
-        from pytest_reflex.text.places import placed_slip
+        from pytest_reflex.text.places import find_slip
 
-        raise placed_slip(text) or slip from None
+        raise find_slip(text) or slip from None
     except ValueError as error:  # a whole number with more digits than Python converts
         raise DataSyntaxError(str(error)) from None
-    return _bounded(value, "JSON")
+    return _check_bounds(value, "JSON")
 
 
 def _read_toml(text: str) -> Any:
     import tomllib
 
     try:
-        return _bounded(tomllib.loads(text), "TOML")
+        return _check_bounds(tomllib.loads(text), "TOML")
     except RecursionError:
         raise _too_deep("TOML") from None
     except ValueError as error:
@@ -234,7 +234,7 @@ def _refuse_constant(word: str) -> NoReturn:
     raise DataSyntaxError(f"{word} is not JSON")
 
 
-def _bounded(value: Any, language: str) -> Any:
+def _check_bounds(value: Any, language: str) -> Any:
     level, depth = [value], 0
     while level := [v for v in level if isinstance(v, dict | list)]:
         depth += 1

@@ -97,11 +97,11 @@ def _hashable(entry: Entry) -> Any:
     assert key is not None
     value = key.value if key.kind is NodeKind.SCALAR else repr(data_of(key))
     # True, 1 and 1.0 are different keys of a document and the same key of a dict.
-    return value if isinstance(value, str) else _Odd(type(value).__name__, value)
+    return value if isinstance(value, str) else _OddKey(type(value).__name__, value)
 
 
 @dataclass(frozen=True, slots=True)
-class _Odd:
+class _OddKey:
     """A key that is not a string; spelt as its value, equal to the same type only."""
 
     type: str

@@ -61,7 +61,7 @@ def with_newline(text: str, newline: str) -> str:
     return _ANY_END.sub(newline, text)
 
 
-def fitted(before: str, block: str, after: str) -> str:
+def fit(before: str, block: str, after: str) -> str:
     """Return whole lines as they can stand between two texts.
 
     A CR and an LF that meet at a seam would be one line end: they become CR LF and stay two.
@@ -73,7 +73,7 @@ def fitted(before: str, block: str, after: str) -> str:
     return block
 
 
-class View:
+class LineView:
     """A span of whole lines as clean text, and the way back into the original.
 
     `text` has line feeds only and lacks up to `indent` blanks of each line; `splice` changes a

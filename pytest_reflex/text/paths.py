@@ -45,7 +45,7 @@ class PathSyntaxError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PathMatch:
     """A value that a path led to, with its concrete keys and indexes from the root."""
 
     path: tuple[Any, ...]
@@ -113,14 +113,14 @@ def _quote(word: str) -> str:
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def find(data: Any, steps: Sequence[PathStep]) -> Iterator[Found]:
+def find(data: Any, steps: Sequence[PathStep]) -> Iterator[PathMatch]:
     """Yield every value that the steps lead to, in document order; nothing where there is none."""
     yield from _walk(data, tuple(steps), ())
 
 
-def _walk(data: Any, steps: Path, done: tuple[Any, ...]) -> Iterator[Found]:
+def _walk(data: Any, steps: Path, done: tuple[Any, ...]) -> Iterator[PathMatch]:
     if not steps:
-        yield Found(done, data)
+        yield PathMatch(done, data)
         return
     step, rest = steps[0], steps[1:]
     if step is Wildcard.DEEP:
@@ -155,27 +155,28 @@ def _gaps(data: Any, steps: Path, done: tuple[Any, ...]) -> Iterator[tuple[Any, 
                 yield from _gaps(node.value, rest, node.path)
         return
     for key, value in children(data, step):
-        missing = _missing(value, rest) if step is Wildcard.EACH else ()
+        missing = _missing_steps(value, rest) if step is Wildcard.EACH else ()
         if missing and Wildcard.EACH not in missing[:-1]:
             yield (*done, key, *missing)
         else:
             yield from _gaps(value, rest, (*done, key))
 
 
-def _missing(data: Any, steps: Path) -> Path:
+def _missing_steps(data: Any, steps: Path) -> Path:
     """Return the steps up to the first one that leads nowhere; none where they lead to a value."""
     found = next(find(data, steps), None)
     ends = range(1, len(steps) + 1) if found is None else ()
     return next((steps[:n] for n in ends if next(find(data, steps[:n]), None) is None), ())
 
 
-def _descend(data: Any, done: tuple[Any, ...]) -> Iterator[Found]:
-    stack = [Found(done, data)]
+def _descend(data: Any, done: tuple[Any, ...]) -> Iterator[PathMatch]:
+    stack = [PathMatch(done, data)]
     while stack:
         node = stack.pop()
         yield node
         below = [
-            Found((*node.path, key), value) for key, value in children(node.value, Wildcard.EACH)
+            PathMatch((*node.path, key), value)
+            for key, value in children(node.value, Wildcard.EACH)
         ]
         stack.extend(reversed(below))
 

@@ -113,7 +113,7 @@ LONGEST = 5_000_000
 _TOKEN = re.compile(r'("(?:[^"\\]+|\\.)*")([ \t\n\r]*:)?|[{}\[\]]|NaN|-?Infinity', re.DOTALL)
 
 
-def placed_slip(text: str) -> DataSyntaxError | None:
+def find_slip(text: str) -> DataSyntaxError | None:
     """Return the first such problem of a text that is else JSON; None where none is found."""
     inside: list[dict[str, int] | None] = []
     for found in _TOKEN.finditer(text) if len(text) <= LONGEST else ():
@@ -199,10 +199,10 @@ def _table(keys: list[str], is_item: bool, counts: dict[tuple[Any, ...], int]) -
 
 
 def _keys(text: str) -> list[str]:
-    return [_unquoted(part) for part in _PARTS.findall(text)]
+    return [_unquote(part) for part in _PARTS.findall(text)]
 
 
-def _unquoted(part: str) -> str:
+def _unquote(part: str) -> str:
     if part.startswith("'"):
         return part[1:-1]
     try:

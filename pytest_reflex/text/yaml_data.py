@@ -92,7 +92,7 @@ def _python_events(text: str) -> Iterator[Any]:
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
             if _SURROGATE.search(getattr(event, "value", "")):
-                event.value = _joined(event)
+                event.value = _join_surrogates(event)
             yield event
     except YAMLError as error:
         raise _fault(error, text) from None
@@ -102,7 +102,7 @@ def _python_events(text: str) -> Iterator[Any]:
         raise DataSyntaxError("found an escape beyond Unicode") from None
 
 
-def _joined(event: Any) -> str:
+def _join_surrogates(event: Any) -> str:
     """Return the text of a scalar with the characters that its surrogate pairs stand for."""
     try:
         return str(event.value).encode("utf-16", "surrogatepass").decode("utf-16")
@@ -176,7 +176,7 @@ def read_yaml(text: str) -> tuple[list[Any], Marks]:
 
     Raises DataSyntaxError; ArtifactError above a limit.
     """
-    reader = _Reader()
+    reader = _YamlBuilder()
     for event in yaml_events(text):
         reader.take(event)
     return reader.documents, reader.marks
@@ -194,7 +194,7 @@ class _Open:
     nodes: int = 1
 
 
-class _Reader:
+class _YamlBuilder:
     """Builds values from events, without recursion."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ def _short(value: Fraction) -> str:
     return shown.rstrip("0").removesuffix(".")
 
 
-def shown_score(score: Fraction) -> str:
+def format_score(score: Fraction) -> str:
     """Return a score with 3 decimals; rounded down, it is never shown as a threshold it missed."""
     return floor(score, 3)
 
@@ -61,7 +61,7 @@ def same_causes(results: Iterable[RuleResult]) -> list[str]:
     ]
 
 
-def not_installed(results: Iterable[RuleResult]) -> dict[str, list[str]]:
+def rules_not_installed(results: Iterable[RuleResult]) -> dict[str, list[str]]:
     """Return the rules that were not measured for want of a distribution, by its name."""
     found: dict[str, list[str]] = {}
     for row in results:
@@ -76,7 +76,7 @@ def gap(evaluation: Evaluation) -> str:
     return floor(missing + (-missing * 1000 % 1) / 1000, 3)
 
 
-def lasted(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration: "45.2s" below a minute, else whole seconds: "2m16s", "1h0m5s"."""
     tenths = round(max(seconds, 0.0) * 10)
     if tenths < 600:

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from pytest_reflex.errors import Problem
 from pytest_reflex.model.enums import Outcome, Severity
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 from pytest_reflex.model.results import Evaluation, RuleResult
-from pytest_reflex.verdict.formatting import plain, shown_score
+from pytest_reflex.verdict.formatting import format_score, plain
 
 
 class GateStatus(StrEnum):
@@ -26,7 +26,7 @@ class GateStatus(StrEnum):
 _MILD_TO_GRAVE = tuple(GateStatus)
 
 
-class Cause(StrEnum):
+class NotRunCause(StrEnum):
     """What kept an expected check from reporting."""
 
     DESELECTED = "deselected"
@@ -42,7 +42,7 @@ class NotRun:
     node_id: str
     target_id: str
     rule_id: str
-    cause: Cause
+    cause: NotRunCause
     reason: str
 
     def to_json(self) -> dict[str, str]:
@@ -50,7 +50,7 @@ class NotRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedTarget:
     """An evaluation as a gate takes it; `id` is the node id of its target in a pytest session.
 
     `narrowed` says why it may not know all its rules. `partial` is True where what was left out on
@@ -92,13 +92,13 @@ class Judged:
             case GateStatus.PASSED:
                 return ""
             case GateStatus.PARTIAL:
-                words = self.narrowed or f"{counted(len(self.excused), 'rule')} deselected"
+                words = self.narrowed or f"{pluralize(len(self.excused), 'rule')} deselected"
             case GateStatus.INCOMPLETE:
                 words = incomplete_reason(self)
             case _ if self.partial:
-                words = _blocked(self.blockers)
+                words = _format_failed(self.blockers)
             case _:
-                words = failed_reason(self.evaluation)
+                words = failure_reason(self.evaluation)
         return f"{self.evaluation.artifact}: {words}"
 
 
@@ -107,11 +107,11 @@ def _blocks(row: RuleResult) -> bool:
     return judged and row.rule.severity is Severity.FAIL
 
 
-def _blocked(rows: Iterable[RuleResult]) -> str:
+def _format_failed(rows: Iterable[RuleResult]) -> str:
     return "failed rules: " + ", ".join(row.rule.id for row in rows)
 
 
-def incomplete_reason(judged: Judged) -> str:
+def incomplete_reason(judged: JudgedTarget) -> str:
     """Return what is missing, and what blocks already."""
     rows = judged.evaluation.applicable
     reported = sum(row.outcome is not Outcome.NOT_MEASURED for row in rows)
@@ -119,16 +119,16 @@ def incomplete_reason(judged: Judged) -> str:
         found = [f"only {reported} of {len(rows)} rules were measured"]
     else:
         found = [judged.narrowed or judged.evaluation.unsound]
-    return "; ".join(found + ([_blocked(judged.blockers)] if judged.blockers else []))
+    return "; ".join(found + ([_format_failed(judged.blockers)] if judged.blockers else []))
 
 
-def failed_reason(evaluation: Evaluation) -> str:
+def failure_reason(evaluation: Evaluation) -> str:
     """Return why a complete evaluation did not pass: what made it unsound, blockers, score."""
     found = [evaluation.unsound] if evaluation.unsound else []
     if blockers := evaluation.blockers:
-        found.append(_blocked(blockers))
+        found.append(_format_failed(blockers))
     if evaluation.score < evaluation.threshold:
-        score = shown_score(evaluation.score)
+        score = format_score(evaluation.score)
         found.append(f"score {score} is below {plain(evaluation.threshold)}")
     return "; ".join(found) or "no rule is active"
 
@@ -151,7 +151,7 @@ class Gate:
 
 
 def gate_over(
-    judged: Sequence[Judged], problems: Iterable[object] = (), unread: Iterable[str] = ()
+    judged: Sequence[JudgedTarget], problems: Iterable[object] = (), unread: Iterable[str] = ()
 ) -> Gate:
     """Return the gate that needs every evaluation.
 
@@ -172,10 +172,10 @@ def gate_over(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class SessionVerdict:
     """Everything that a report of a session says: evaluations, gate, what did not run, problems."""
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedTarget, ...]
     gate: Gate
     exit_status: int
     not_run: tuple[NotRun, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from pytest_reflex.model.artifact import LeftOut
+from pytest_reflex.model.artifact import SkippedFile
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.judged import Ballot, Ruling
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
@@ -27,10 +27,10 @@ def ruling_of(ballot: Ballot) -> Ruling | None:
     pass: the quorum passes. fail: so many say fail that it cannot be reached, whatever the others
     say. undecided: neither, and it will be neither.
     """
-    return settled(ballot.rulings, size=ballot.size, quorum=ballot.quorum)
+    return decide_votes(ballot.rulings, size=ballot.size, quorum=ballot.quorum)
 
 
-def settled(rulings: Sequence[Ruling], *, size: int, quorum: int) -> Ruling | None:
+def decide_votes(rulings: Sequence[Ruling], *, size: int, quorum: int) -> Ruling | None:
     """Return what votes come to of which `size` may be cast and `quorum` have to pass."""
     passes, fails = rulings.count(Ruling.PASS), rulings.count(Ruling.FAIL)
     left = size - len(rulings)
@@ -69,7 +69,7 @@ def judge(
     *,
     sha256: str,
     unsound: str = "",
-    left_out: tuple[LeftOut, ...] = (),
+    left_out: tuple[SkippedFile, ...] = (),
 ) -> Evaluation:
     """Return the evaluation that follows from what the checks reported.
 
@@ -78,7 +78,7 @@ def judge(
     """
     rows = one_of_each_cause(_rule_result(rule, results) for rule in target.rules)
     score = score_of(rows)
-    if not unsound and _undecided(target.bar, rows):
+    if not unsound and _is_undecided(target.bar, rows):
         unsound = UNDECIDED
     return Evaluation(
         criteria=target.criteria.name,
@@ -109,10 +109,10 @@ def one_of_each_cause(results: Iterable[RuleResult]) -> tuple[RuleResult, ...]:
             if check.cause:
                 rank = (_GRAVE_FIRST.index(row.rule.severity), number, index)
                 first[check.cause] = min(first.get(check.cause, rank), rank)
-    return rows if not first else tuple(_settled(n, rows, first) for n in range(len(rows)))
+    return rows if not first else tuple(_settle_rule(n, rows, first) for n in range(len(rows)))
 
 
-def _settled(
+def _settle_rule(
     number: int, rows: Sequence[RuleResult], first: Mapping[str, tuple[int, int, int]]
 ) -> RuleResult:
     """Return the result of a rule, given which check is the first that met each cause."""
@@ -166,12 +166,12 @@ def score_of(results: Iterable[RuleResult]) -> Fraction:
 def gate(score: Fraction, threshold: Fraction, results: Sequence[RuleResult]) -> bool:
     """Return whether the evaluation passes: threshold met, no blocker, something to judge."""
     blocked = any(row.unmet and row.rule.severity is Severity.FAIL for row in results)
-    if _undecided(threshold, results):
+    if _is_undecided(threshold, results):
         return False
     return bool(results) and score >= threshold and not blocked
 
 
-def _undecided(threshold: Fraction, results: Sequence[RuleResult]) -> bool:
+def _is_undecided(threshold: Fraction, results: Sequence[RuleResult]) -> bool:
     """Return whether only rules that are not applicable could have failed the gate."""
     left = [row.rule for row in results if row.applicable]
     return len(left) < len(results) and cannot_fail(left, threshold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.agents.replay import comparable, first_difference
+from pytest_reflex.agents.replay import first_difference, normalize
 
 SAME = {
     "the id of the run": ("for run x-20260101-000000,", "for run {run},"),
@@ -34,12 +34,12 @@ IDS, FOLDERS = ("x-20260101-000000", "x-20250101-000000"), ("/other/place", "/ho
 
 @pytest.mark.parametrize(("text", "expected"), SAME.values(), ids=SAME.keys())
 def test_what_may_differ_is_a_word(text: str, expected: str) -> None:
-    assert comparable(text, run_ids=IDS, folders=FOLDERS) == expected
+    assert normalize(text, run_ids=IDS, folders=FOLDERS) == expected
 
 
 @pytest.mark.parametrize("text", KEPT)
 def test_nothing_else_is_touched(text: str) -> None:
-    assert comparable(text, run_ids=IDS, folders=FOLDERS) == text
+    assert normalize(text, run_ids=IDS, folders=FOLDERS) == text
 
 
 DIFFERENCES = {

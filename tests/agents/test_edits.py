@@ -41,21 +41,21 @@ def test_edits_are_counted_by_file_however_the_stream_is_cut(size: int) -> None:
         watch(data[at : at + size]) if size > 1 or at < 2000 else watch(data[at:])
         if size == 1 and at >= 2000:
             break
-    assert watch.found == {"a.py": 2, "b.py": 1, "c.ipynb": 1}
+    assert watch.edits == {"a.py": 2, "b.py": 1, "c.ipynb": 1}
 
 
 @pytest.mark.parametrize("text", ["", "done\n", '{"result": "done"}\n', '"assistant"\n'])
 def test_a_stream_that_tells_of_nothing_is_not_monitored(text: str) -> None:
     watch = EditWatch()
     watch(text.encode())
-    assert watch.found is None
+    assert watch.edits is None
 
 
 def test_a_line_that_is_too_long_is_left_out() -> None:
     watch = EditWatch()
     watch(used("Edit", file_path="a.py", new_string="y" * 5_000_000).encode())
     watch(b"\n" + used("Edit", file_path="b.py").encode() + b"\n")
-    assert watch.found == {"b.py": 1}
+    assert watch.edits == {"b.py": 1}
 
 
 def test_an_answer_has_the_edits_of_its_tool(

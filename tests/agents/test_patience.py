@@ -12,7 +12,7 @@ import pytest
 from pytest_reflex.agents.answers import Output, source
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.rate_limit import (
-    Patience,
+    RetryPolicy,
     patiently,
     read_marks,
     retry_after,
@@ -47,9 +47,9 @@ class Stage:
         self.waits.append(seconds)
         return len(self.waits) == self.ends_at
 
-    def run(self, patience: Patience | None = None, **more: Any) -> Reply:
+    def run(self, patience: RetryPolicy | None = None, **more: Any) -> Reply:
         asked = Question(prompt="?", tell=self.told.append, **more)
-        return patiently(self.ask, asked, patience or Patience(), self.pause)
+        return patiently(self.ask, asked, patience or RetryPolicy(), self.pause)
 
 
 def test_a_refused_tool_is_asked_again_after_longer_and_longer_waits() -> None:
@@ -60,7 +60,7 @@ def test_a_refused_tool_is_asked_again_after_longer_and_longer_waits() -> None:
 
 def test_no_wait_is_longer_than_the_longest() -> None:
     stage = Stage(refusals=5)
-    stage.run(Patience(first=10, longest=25))
+    stage.run(RetryPolicy(first=10, longest=25))
     assert stage.waits == [10.0, 20.0, 25.0, 25.0, 25.0]
 
 
@@ -78,7 +78,7 @@ def test_the_tool_says_how_long_to_wait() -> None:
 
 def test_a_limit_is_waited_for_until_it_ends_however_long_other_waits_may_be() -> None:
     stage = Stage(refusals=1, details={"retry_after": 18_000.0})
-    assert stage.run(Patience(longest=900)).text == PLAN
+    assert stage.run(RetryPolicy(longest=900)).text == PLAN
     assert stage.waits == [18_000.0]
     assert stage.told[0].startswith("t: refused; waiting 300 min (until ")
 
@@ -105,7 +105,7 @@ def test_what_no_time_brings_back_is_not_waited_for() -> None:
 
 def test_tries_are_bounded_and_the_answer_stays_limited() -> None:
     stage = Stage(refusals=99)
-    reply = stage.run(Patience(tries=3, first=1))
+    reply = stage.run(RetryPolicy(tries=3, first=1))
     assert (stage.asked, stage.waits) == (3, [1.0, 2.0])
     assert reply.error == "refused (3 tries)"
     assert reply.details["limited"] is True
@@ -259,7 +259,7 @@ def test_a_value_means_a_limit(wanted: Any, found: Any, seen: bool) -> None:
     import json
 
     (mark,) = read_marks({"json:code": wanted})
-    assert mark.seen(Output(json.dumps({"code": found}))) is seen
+    assert mark.matches(Output(json.dumps({"code": found}))) is seen
 
 
 WAITS: dict[str, tuple[Any, float | None]] = {

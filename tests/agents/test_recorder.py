@@ -87,13 +87,13 @@ def test_what_is_there_is_never_written_over(there: str, tmp_path: Path) -> None
     path = tmp_path / "r.jsonl"
     path.write_text("mine") if there == "file" else path.symlink_to("nowhere")
     with pytest.raises(UsageError, match=r"r\.jsonl is there already"):
-        Recorder.planned("r.jsonl", tmp_path)
+        Recorder.prepare("r.jsonl", tmp_path)
     with pytest.raises(UsageError, match=r"r\.jsonl is there already"):
         record(tmp_path)
 
 
 def test_a_name_may_hold_the_run_and_new_folders(tmp_path: Path) -> None:
-    assert Recorder.planned("runs/{run_id}.jsonl", tmp_path)
+    assert Recorder.prepare("runs/{run_id}.jsonl", tmp_path)
     assert record(tmp_path, template="runs/{alias}/{run_id}.jsonl").is_file()
     assert (tmp_path / "runs/task" / f"{RUN}.jsonl").is_file()
 

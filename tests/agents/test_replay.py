@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reflex.agents.prompts import boundary
 from pytest_reflex.agents.recorder import Recorder
-from pytest_reflex.agents.recording import Call, Header
+from pytest_reflex.agents.recording import Header, RecordedCall
 from pytest_reflex.agents.replay import ReplayAgent
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import Step
@@ -45,7 +45,7 @@ def said(text: str, **more: Any) -> Reply:
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
     agent = recorded(tmp_path, (ask(run_id=RUN), LIMITED))
     assert agent.respond(ask()) == KEPT
-    assert agent.unused() == ()
+    assert agent.unused_calls() == ()
 
 
 def test_an_artifact_that_names_another_folder_is_another_artifact(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_second_try_of_a_miss_says_the_same(tmp_path: Path) -> None:
     agent = recorded(tmp_path, (ask(run_id=RUN, plan=("say it",)), said("x")))
     error = agent.respond(ask(plan=("sing it",))).error
     assert agent.respond(ask(plan=("sing it",), complaint=error)).error == error
-    assert [call.number for call in agent.unused()] == [1]
+    assert [call.number for call in agent.unused_calls()] == [1]
 
 
 def test_a_call_that_was_never_made_is_a_miss(tmp_path: Path) -> None:
@@ -94,14 +94,14 @@ def test_a_second_try_has_its_own_answer(tmp_path: Path) -> None:
 def test_of_a_call_that_an_interruption_repeated_the_last_answer_counts(tmp_path: Path) -> None:
     agent = recorded(tmp_path, (ask(run_id=RUN), said("lost")), (ask(run_id=RUN), said("used")))
     assert agent.respond(ask()).text == "used"
-    assert agent.unused() == ()
+    assert agent.unused_calls() == ()
 
 
 def test_a_resumed_replay_goes_on_at_its_place(tmp_path: Path) -> None:
     calls = [(ask(run_id=RUN, iteration=n), said(str(n))) for n in (1, 2, 3)]
     agent = recorded(tmp_path, *calls)
     assert agent.respond(ask(iteration=2)).text == "2"
-    assert [call.number for call in agent.unused()] == [3]
+    assert [call.number for call in agent.unused_calls()] == [3]
 
 
 def test_a_secret_that_was_hidden_is_none_to_the_replay(
@@ -169,7 +169,9 @@ def of_version(folder: Path, *calls: tuple[StepRequest, str, str], version: int 
     with Journal.create(folder / "r.jsonl") as journal:
         journal.append(Header(run_id=RUN, project=str(folder)).to_json())
         for number, (asked, prompt, answer) in enumerate(calls, 1):
-            call = Call.of(asked, said(answer), number=number, attempt=number, prompt=prompt)
+            call = RecordedCall.of(
+                asked, said(answer), number=number, attempt=number, prompt=prompt
+            )
             wire = replace(call, version=version).to_json()
             if version == 1:
                 del wire["prompts"]
@@ -188,7 +190,7 @@ def test_prompts_of_another_version_are_found_by_their_place(
     first, second = (ask(step, iteration=number) for number in (1, 2))
     agent = of_version(tmp_path, (first, OLD, "one"), (second, OLD, "two"), version=version)
     assert [agent.respond(one).text for one in (first, second)] == ["one", "two"]
-    assert agent.unused() == ()
+    assert agent.unused_calls() == ()
 
 
 @pytest.mark.parametrize("step", [Step.CRITIQUE, Step.REFINE])

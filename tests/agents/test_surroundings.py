@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.agents.environment import literal_secrets, secrets_of_tables
-from pytest_reflex.process.environment import hide, hide_ends
+from pytest_reflex.process.environment import hide_ends, redact
 
 VALUE = 'sk-"äb/c+d=0123'
 FORMS = {
@@ -28,7 +28,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_a_value_is_hidden_in_every_form(form: str) -> None:
-    assert "$KEY" in hide(f"it is {form}!", {VALUE: "$KEY"})
+    assert "$KEY" in redact(f"it is {form}!", {VALUE: "$KEY"})
 
 
 @settings(deadline=None, max_examples=100)
@@ -39,7 +39,7 @@ def test_base64_of_a_value_is_hidden_at_any_alignment(
     data = before + value.encode("utf-8", "replace") + after
     encoded = base64.b64encode(data).decode()
     known = value.encode("utf-8", "replace").decode()
-    assert "$KEY" in hide(encoded, {known: "$KEY"})
+    assert "$KEY" in redact(encoded, {known: "$KEY"})
 
 
 CUT = {

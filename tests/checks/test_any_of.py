@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.preview import preview
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import compile_checks, evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError
@@ -28,7 +28,11 @@ def any_of(folder: Path, *alternatives: dict[str, Any]) -> CheckResult:
     """Return what alternatives come to on a text."""
     (folder / "a.md").write_text("# Title\n")
     spec = CheckSpec(type="any_of", params={"any_of": list(alternatives)})
-    return evaluate(target(folder / "a.md", rule("a.x.y", spec)), built_in()).results[0].checks[0]
+    return (
+        evaluate(target(folder / "a.md", rule("a.x.y", spec)), built_in_registry())
+        .results[0]
+        .checks[0]
+    )
 
 
 OUTCOMES: list[tuple[list[dict[str, Any]], Outcome, str]] = [
@@ -107,7 +111,7 @@ def read(folder: Path, check: str) -> Criteria:
     (folder / "mine.yaml").write_text(
         RULES + "".join(f"      {line}\n" for line in check.split("\n"))
     )
-    return load_criteria(folder / "mine.yaml", registry=built_in())
+    return load_criteria(folder / "mine.yaml", registry=built_in_registry())
 
 
 def test_a_rule_lists_alternatives(tmp_path: Path) -> None:
@@ -117,7 +121,7 @@ def test_a_rule_lists_alternatives(tmp_path: Path) -> None:
     assert spec.type == "any_of"
     (tmp_path / "a.md").write_text("# Title\n")
     found = evaluate(
-        target(tmp_path / "a.md", *criteria.rules, variables=criteria.vars), built_in()
+        target(tmp_path / "a.md", *criteria.rules, variables=criteria.vars), built_in_registry()
     )
     assert found.passed
 
@@ -155,7 +159,7 @@ REFUSED = {
 @pytest.mark.parametrize(("check", "message"), REFUSED.items(), ids=REFUSED.values())
 def test_mistakes_are_told_where_they_stand(tmp_path: Path, check: str, message: str) -> None:
     def compiled() -> None:
-        compile_checks(read(tmp_path, check), Level.A, built_in())
+        compile_checks(read(tmp_path, check), Level.A, built_in_registry())
 
     with pytest.raises(CriteriaError) as caught:
         compiled()
@@ -166,7 +170,7 @@ def test_what_will_run_is_told_of_each_alternative() -> None:
     tool = {"type": "findings", "command": ["ruff", "check"], "format": "sarif"}
     spec = CheckSpec(type="any_of", params={"any_of": [tool, YES]})
     of_rule = rule("a.x.y", spec)
-    check = built_in().compile(spec, {})
+    check = built_in_registry().compile(spec, {})
     first, second = preview(check, of_rule, Path("/"), None)["one_of"]
     assert (first["argv"], second["search"]) == (["ruff", "check"], "Title")
     assert check.description == (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import prepare
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
@@ -51,7 +51,7 @@ KINDS: dict[str, tuple[dict[str, Any], list[Any], bool]] = {
 def test_a_check_says_what_it_starts(
     wire: dict[str, Any], written: list[Any], foreign: bool
 ) -> None:
-    check = built_in().compile(CheckSpec.from_json(wire), VARIABLES)
+    check = built_in_registry().compile(CheckSpec.from_json(wire), VARIABLES)
     assert [one.written for one in check.commands] == written
     assert check.in_process is not bool(written)
     assert check.runs_foreign_code is foreign
@@ -60,7 +60,7 @@ def test_a_check_says_what_it_starts(
 def test_limits_are_said_with_the_command() -> None:
     params = {"command": "a", "timeout": {"var": "slow"}, "retries": 2}
     spec = CheckSpec(type="executable", params=params)
-    (command,) = built_in().compile(spec, VARIABLES).commands
+    (command,) = built_in_registry().compile(spec, VARIABLES).commands
     assert (command.timeout, command.tries) == (7.0, 3)
     assert command.argv[1:] == ("-c", "a")
     assert command.environment == ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
@@ -68,7 +68,7 @@ def test_limits_are_said_with_the_command() -> None:
 
 def test_a_tool_of_ours_is_said_with_its_arguments() -> None:
     spec = CheckSpec.from_json({**CODE, "aspect": "types"})
-    (command,) = built_in().compile(spec, {}).commands
+    (command,) = built_in_registry().compile(spec, {}).commands
     assert command.argv[:4] == (sys.executable, "-P", "-m", "mypy")
     assert command.argv[-2:] == ("--", "<the files>")
     assert command.cwd == "<a folder with copies of the Python files>"
@@ -107,7 +107,7 @@ class Fetched:
 def test_a_kind_of_a_plugin_says_what_it_starts(
     params: dict[str, Any], in_process: bool, foreign: bool
 ) -> None:
-    registry = built_in()
+    registry = built_in_registry()
     registry.register(Fetched())
     spec = CheckSpec(type="fetched", params=params)
     check = registry.compile(spec, {})
@@ -122,5 +122,5 @@ def test_a_kind_of_a_plugin_says_what_it_starts(
 def test_a_target_knows_which_of_its_checks_start_a_process(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a\n")
     specs = [CheckSpec.from_json(KINDS[name][0]) for name in ("a search", "a list", "alternatives")]
-    prepared = prepare(target(tmp_path / "a.md", rule("a.x.y", *specs)), built_in())
+    prepared = prepare(target(tmp_path / "a.md", rule("a.x.y", *specs)), built_in_registry())
     assert [prepared.in_process("a.x.y", index) for index in range(3)] == [True, False, False]

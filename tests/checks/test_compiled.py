@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.agents.findings import words_of
 from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.checks.preview import preview
-from pytest_reflex.checks.registry import Registry, built_in, compile_rule, describe
+from pytest_reflex.checks.registry import Registry, built_in_registry, compile_rule, describe
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.author.prove import Proof, Prover
 from pytest_reflex.criteria.linting.lint import lint
@@ -22,7 +22,7 @@ from pytest_reflex.model.enums import Outcome, Step
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides, TextSearch
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck, TextSearch, VerdictSource
 from pytest_reflex.search.patterns import compile_text
 from tests.agents.making import request
 from tests.checks.building import rule, target
@@ -52,7 +52,7 @@ def compiled(wire: Mapping[str, Any], **said: Any) -> CompiledCheck:
 
 
 def knowing(kind: Any) -> Registry:
-    registry = built_in()
+    registry = built_in_registry()
     registry.register(kind)
     return registry
 
@@ -97,7 +97,7 @@ def test_a_prompt_has_the_words_of_the_kind(
 
 def test_a_kind_that_is_not_there_is_told_by_its_parameters() -> None:
     spec = CheckSpec(type="gone", params={"at_most": 3})
-    assert words_of(describe(spec, {}, built_in())) == "gone: at_most 3"
+    assert words_of(describe(spec, {}, built_in_registry())) == "gone: at_most 3"
 
 
 def test_what_a_kind_does_not_preview_is_its_parameters() -> None:
@@ -164,16 +164,16 @@ def test_a_check_is_compiled_once_for_a_target(tmp_path: Path) -> None:
 
 
 LINTED = {
-    "cannot-fail": ("true", Decides.SUCCESS),
-    "ignores-artifact": ("lint it", Decides.OUTCOME),
-    "hidden-failure": ('lint "$PYTEST_REFLEX_ARTIFACT" | sort', Decides.OUTCOME),
+    "cannot-fail": ("true", VerdictSource.SUCCESS),
+    "ignores-artifact": ("lint it", VerdictSource.OUTCOME),
+    "hidden-failure": ('lint "$PYTEST_REFLEX_ARTIFACT" | sort', VerdictSource.OUTCOME),
     "": ("lint it", None),
 }
 
 
 @pytest.mark.parametrize(("code", "given"), LINTED.items(), ids=LINTED)
 def test_the_lint_looks_at_a_command_of_which_is_known_what_decides(
-    tmp_path: Path, code: str, given: tuple[str, Decides | None]
+    tmp_path: Path, code: str, given: tuple[str, VerdictSource | None]
 ) -> None:
     written, decides = given
     command = CheckCommand(argv=("sh",), written=written, timeout=3, decides=decides)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.composite import only_when, words
-from pytest_reflex.checks.registry import built_in
-from pytest_reflex.model.artifact import Artifact, LeftOut, Reason
+from pytest_reflex.checks.registry import built_in_registry
+from pytest_reflex.model.artifact import Artifact, Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Condition
 from pytest_reflex.model.targets import CheckContext
 from tests.checks.building import document, folder
 
-REGISTRY = built_in()
+REGISTRY = built_in_registry()
 HELD = CheckResult(outcome=Outcome.PASS, message="the check was made")
 FOLDER = folder(pyproject_toml="version = 1\n", docs__a_md="# A\ndraft\n", docs__b_json="{}\n")
 
@@ -118,14 +118,16 @@ UNREAD = Artifact(
     path=Path("/nowhere"),
     name="docs",
     files=(document("x", "a.md"),),
-    left_out=(LeftOut(path="b.md", reason=Reason.UNREADABLE, detail="permission denied"),),
+    left_out=(SkippedFile(path="b.md", reason=Reason.UNREADABLE, detail="permission denied"),),
 )
 HIDDEN = Artifact(
     path=Path("/nowhere"),
     name="docs",
     files=(document("x", "a.md"),),
     left_out=(
-        LeftOut(path="sub", reason=Reason.UNREADABLE, detail="permission denied", is_folder=True),
+        SkippedFile(
+            path="sub", reason=Reason.UNREADABLE, detail="permission denied", is_folder=True
+        ),
     ),
 )
 # conditions that nobody can decide

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.criteria.suite import make_target
@@ -58,7 +58,7 @@ def judged(folder: Path, data: dict[str, str], rules: Any, *, route: Any = evalu
     path = folder / "rules.yaml"
     path.write_text(json.dumps({"rules": [*written, always]}))
     (folder / "x.json").write_text(json.dumps(data))
-    registry = built_in()
+    registry = built_in_registry()
     criteria = load_criteria(path, registry=registry)
     target = make_target(criteria, folder / "x.json", root=folder)
     found: Evaluation = route(target, registry)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import Place
-from pytest_reflex.model.artifact import LeftOut, Reason
+from pytest_reflex.model.artifact import Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
 from tests.checks.building import folder, search
 
@@ -107,7 +107,7 @@ def test_a_file_that_cannot_be_judged_hides_none_that_decides(
     assert result.pattern == ("" if outcome is ERROR else params["search"])
 
 
-UNREAD = LeftOut(path="z.md", reason=Reason.UNREADABLE, detail="Permission denied")
+UNREAD = SkippedFile(path="z.md", reason=Reason.UNREADABLE, detail="Permission denied")
 
 
 @pytest.mark.parametrize(

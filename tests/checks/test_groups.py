@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.checks.groups import Groups
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate, prepare, run_one
 from pytest_reflex.criteria.suite import make_target
 from pytest_reflex.errors import StateError
@@ -43,7 +43,7 @@ def test_checks_of_a_group_are_apart(tmp_path: Path, checks: list[str]) -> None:
     text = rules(*(rule(f"a.x.r{number}", check=one) for number, one in enumerate(checks)))
     criteria = load(tmp_path, text)
     target = make_target(criteria, write(tmp_path, "a.md", "x"), root=tmp_path)
-    found = evaluate(target, built_in(), workers=4)
+    found = evaluate(target, built_in_registry(), workers=4)
     assert [row.outcome for row in found.results] == [Outcome.PASS] * len(checks)
 
 
@@ -80,7 +80,7 @@ def test_a_holder_that_is_killed_lets_go(tmp_path: Path, holder: subprocess.Pope
 
     def wait() -> None:
         waiting.set()
-        with Groups(tmp_path).held(["db"], threading.Event()):
+        with Groups(tmp_path).hold(["db"], threading.Event()):
             held.set()
 
     thread = threading.Thread(target=wait)
@@ -93,7 +93,7 @@ def test_a_holder_that_is_killed_lets_go(tmp_path: Path, holder: subprocess.Pope
 
 
 def test_other_groups_do_not_wait(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
-    with Groups(tmp_path).held(["DB", "db2", "d.b"], threading.Event()):
+    with Groups(tmp_path).hold(["DB", "db2", "d.b"], threading.Event()):
         _end(holder)
 
 
@@ -101,7 +101,7 @@ def test_a_wait_ends_where_the_session_does(tmp_path: Path, holder: subprocess.P
     stop = Cancel()
     threading.Timer(0.1, stop.set).start()
     waits = pytest.raises(StateError, match="ended while it waited for the group db")
-    with waits, Groups(tmp_path).held(["db"], stop):
+    with waits, Groups(tmp_path).hold(["db"], stop):
         pass
     _end(holder)
 
@@ -111,7 +111,7 @@ def test_waiting_is_no_time_of_the_check(tmp_path: Path, holder: subprocess.Pope
     check = "{type: executable, command: 'true', timeout: 2, group: db}"
     criteria = load(tmp_path, rules(rule(check=check)))
     target = make_target(criteria, write(tmp_path, "a.md", "x"), root=tmp_path)
-    prepared = prepare(target, built_in(), groups=lambda: Groups(tmp_path))
+    prepared = prepare(target, built_in_registry(), groups=lambda: Groups(tmp_path))
     threading.Timer(2.5, holder.kill).start()
     found = run_one(prepared, "a.docs.title", 0)
     holder.communicate()
@@ -124,7 +124,7 @@ def test_a_check_that_waits_in_vain_is_an_error(
     text = rules(rule(check="{type: content, search: x, group: db}"))
     target = make_target(load(tmp_path, text), write(tmp_path, "a.md", "x"), root=tmp_path)
     stop = Cancel()
-    prepared = prepare(target, built_in(), cancel=stop, groups=lambda: Groups(tmp_path))
+    prepared = prepare(target, built_in_registry(), cancel=stop, groups=lambda: Groups(tmp_path))
     threading.Timer(0.1, stop.set).start()
     found = run_one(prepared, "a.docs.title", 0)
     _end(holder)
@@ -137,14 +137,14 @@ def test_a_check_that_waits_in_vain_is_an_error(
 def test_a_folder_that_is_not_there_is_made_up_for(tmp_path: Path) -> None:
     """So it is in a worker on another machine: apart are the checks of that worker."""
     groups = Groups(tmp_path / "elsewhere")
-    with groups.held(["db"], threading.Event()):
+    with groups.hold(["db"], threading.Event()):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_lock_is_made_where_no_check_names_a_group(tmp_path: Path) -> None:
     target = make_target(load(tmp_path, rules()), write(tmp_path, "a.md", "x"), root=tmp_path)
-    assert prepare(target, built_in()).groups is None
+    assert prepare(target, built_in_registry()).groups is None
 
 
 READ = {

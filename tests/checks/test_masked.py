@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.environment import hide, own_secrets, secrets
+from pytest_reflex.process.environment import own_secrets, redact, secrets
 
 SECRETS = {
     "a vendor nobody knows": ("FOO_TOKEN", "tvly-abc", "got tvly-abc", "got $FOO_TOKEN"),
@@ -61,14 +61,14 @@ NO_SECRETS = {
 
 @pytest.mark.parametrize(("name", "value", "text", "hidden"), SECRETS.values(), ids=SECRETS)
 def test_b121_a_secret_is_hidden(name: str, value: str, text: str, hidden: str) -> None:
-    found = hide(text, secrets({name: value}, [name], ()))
+    found = redact(text, secrets({name: value}, [name], ()))
     assert found == hidden
-    assert hide(found, secrets({name: value}, [name], ())) == hidden
+    assert redact(found, secrets({name: value}, [name], ())) == hidden
 
 
 @pytest.mark.parametrize(("name", "value", "text"), NO_SECRETS.values(), ids=NO_SECRETS)
 def test_b121_what_is_no_secret_stays(name: str, value: str, text: str) -> None:
-    assert hide(text, secrets({name: value}, [name], ())) == text
+    assert redact(text, secrets({name: value}, [name], ())) == text
 
 
 TOKEN, PASSWORD = "tvly-a7Q", "hu5h"

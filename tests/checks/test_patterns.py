@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.search import pattern_cost, pattern_re2
-from pytest_reflex.search.pattern_cost import Run, longest_run
+from pytest_reflex.search.pattern_cost import CharacterRun, longest_run
 from pytest_reflex.search.patterns import STEPS, SearchError, compile_pattern, compile_text
 from pytest_reflex.search.search_process import SEARCHES, SearchProcess
 from tests.process.zoo import ON_LINUX, marked
@@ -84,7 +84,12 @@ def test_unknown_parse_tree_is_unbounded() -> None:
 @given(st.text(alphabet="ab \n\t.é", max_size=50))
 @settings(deadline=None)
 def test_runs_are_measured(text: str) -> None:
-    families = {Run.SPACE: " \n\t", Run.WORD: "abé", Run.INK: "abé.", Run.LINE: "ab \t.é"}
+    families = {
+        CharacterRun.SPACE: " \n\t",
+        CharacterRun.WORD: "abé",
+        CharacterRun.INK: "abé.",
+        CharacterRun.LINE: "ab \t.é",
+    }
     for run, members in families.items():
         best = here = 0
         for char in text:

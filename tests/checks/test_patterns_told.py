@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
@@ -118,7 +118,7 @@ def judge(folder: Path, case: Case, expected: str = "") -> tuple[Evaluation, Che
     params = dict(params)
     spec = CheckSpec(type=params.pop("type"), params=params, expected=expected)
     described = replace(rule("a.x.y", spec), description=WORDS)
-    evaluation = evaluate(target(folder / name, described), built_in())
+    evaluation = evaluate(target(folder / name, described), built_in_registry())
     return evaluation, evaluation.results[0].checks[0]
 
 
@@ -177,7 +177,7 @@ def test_checks_that_say_the_same_are_told_once(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x\n")
     specs = [CheckSpec(type="content", params={"search": one}) for one in ("^q", "^w")]
     described = replace(rule("a.x.y", *specs), description=WORDS)
-    evaluation = evaluate(target(tmp_path / "a.md", described), built_in())
+    evaluation = evaluate(target(tmp_path / "a.md", described), built_in_registry())
     assert evaluation_text(evaluation).count("pattern not found") == 1
     verbose = evaluation_text(evaluation, verbose=True)
     assert "pattern: ^q\n" in verbose

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.checks.findings.parameters import FORMS, reader_of
-from pytest_reflex.checks.findings.report import NothingRunError, ToolFinding, UnreadableError
+from pytest_reflex.checks.findings.report import NothingRunError, ToolFinding, UnreadableReportError
 
 FIELDS = {"message": "text", "rule": "id", "level": "kind", "file": "path", "line": "at.line"}
 
@@ -176,7 +176,9 @@ HIDDEN = [
 
 @pytest.mark.parametrize("report", HIDDEN, ids=["suite", "suites"])
 def test_tests_that_a_junit_report_tells_of_have_to_be_in_it(report: str) -> None:
-    with pytest.raises(UnreadableError, match="the suite 's' declares 9 tests and contains 1"):
+    with pytest.raises(
+        UnreadableReportError, match="the suite 's' declares 9 tests and contains 1"
+    ):
         read("junit", report.format('<testcase name="a"/>'))
 
 
@@ -244,7 +246,7 @@ NO_REPORT: list[tuple[str, Any, str]] = [
     ("form", "report", "why"), NO_REPORT, ids=[f"{i}-{c[0]}" for i, c in enumerate(NO_REPORT)]
 )
 def test_what_is_no_report_is_refused(form: str, report: Any, why: str) -> None:
-    with pytest.raises(UnreadableError) as caught:
+    with pytest.raises(UnreadableReportError) as caught:
         read(form, report)
     assert why in str(caught.value)
 
@@ -252,7 +254,7 @@ def test_what_is_no_report_is_refused(form: str, report: Any, why: str) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "jsonl"])
 @pytest.mark.parametrize("report", [b"", b" \n", b"\xff\xfe\x00"], ids=["empty", "blank", "binary"])
 def test_nothing_and_noise_are_no_report(form: str, report: bytes) -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(UnreadableReportError):
         read(form, report)
 
 
@@ -261,12 +263,12 @@ def test_nothing_and_noise_are_no_report(form: str, report: bytes) -> None:
 def test_noise_is_refused_and_breaks_nothing(form: str, report: Any) -> None:
     try:
         assert read(form, report) in ([], read(form, report))
-    except UnreadableError:
+    except UnreadableReportError:
         return
 
 
 def test_the_list_of_findings_has_to_be_there() -> None:
     assert read("json", {"issues": []}, "issues.*") == []
     assert len(read("json", {"issues": [{"text": "m"}]}, "issues.*")) == 1
-    with pytest.raises(UnreadableError, match=r"nothing is at items 'issues\.\*'"):
+    with pytest.raises(UnreadableReportError, match=r"nothing is at items 'issues\.\*'"):
         read("json", {"error": "x"}, "issues.*")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.checks.structure.configuration import ASPECTS as OF_CONFIGURATION
 from pytest_reflex.checks.structure.openapi import ASPECTS as OF_OPENAPI
@@ -85,7 +85,7 @@ def judged(
         )
         for number, check in enumerate(checks)
     ]
-    return evaluate(target(path, *rules), built_in())
+    return evaluate(target(path, *rules), built_in_registry())
 
 
 @pytest.mark.parametrize("case", UNREADABLE)
@@ -118,7 +118,7 @@ def test_a_file_of_a_folder_is_one_cause_too(tmp_path: Path) -> None:
         rule(f"a.x.r{n}", CheckSpec.from_json({"type": "structure", **spec}))
         for n, spec in enumerate(specs)
     ]
-    found = evaluate(target(tmp_path / "docs", *rules), built_in())
+    found = evaluate(target(tmp_path / "docs", *rules), built_in_registry())
     assert [row.outcome for row in found.results].count(Outcome.FAIL) == 1
     assert found.results[0].checks[0].location is not None
     assert found.results[0].checks[0].location.path.endswith("docs/a.yaml")
@@ -133,7 +133,7 @@ def test_what_a_folder_lacks_elsewhere_is_found_beside_what_cannot_be_read(tmp_p
         rule(f"a.x.r{n}", CheckSpec.from_json({"type": "structure", "each": True, **spec}))
         for n, spec in enumerate(({"path": "b"}, {"path": "a"}))
     ]
-    found = evaluate(target(tmp_path / "docs", *rules), built_in())
+    found = evaluate(target(tmp_path / "docs", *rules), built_in_registry())
     assert [row.outcome for row in found.results] == [Outcome.FAIL, Outcome.FAIL]
     assert "b.yaml: a is not there" in found.results[1].message
 
@@ -161,7 +161,7 @@ def test_a_condition_that_cannot_be_evaluated_has_the_cause_of_its_document(tmp_
     check = CheckSpec(type="structure", params={"path": "a"})
     plain, conditional = rule("a.x.plain", check), rule("a.x.conditional", check)
     conditional = replace(conditional, when=(Condition(check=check),))
-    found = evaluate(target(path, plain, conditional), built_in())
+    found = evaluate(target(path, plain, conditional), built_in_registry())
     assert [row.outcome for row in found.results] == [Outcome.FAIL, Outcome.NOT_MEASURED]
     assert found.results[1].same_cause == "a.x.plain"
 

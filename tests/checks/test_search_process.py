@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.worker import Worker, serving
+from pytest_reflex.process.worker import Worker, worker_command
 from pytest_reflex.search import search_child
 from pytest_reflex.search.search_process import SEARCHES, SearchError, SearchProcess
 from tests.process.zoo import ON_LINUX, marked
@@ -82,7 +82,9 @@ def test_child_that_dies_while_it_searches_is_told(searches: Searches) -> None:
 
 
 def test_search_without_memory_is_told() -> None:
-    limited = f"ulimit -v 200000; exec {shlex.join(serving(search_child.__file__, site=False))}"
+    limited = (
+        f"ulimit -v 200000; exec {shlex.join(worker_command(search_child.__file__, site=False))}"
+    )
     worker = Worker(["bash", "-c", limited], env=dict(os.environ))
     head = {"pattern": "(?:ab|a|b)*c", "flags": 0, "limit": 1, "keep": False}
     answer = worker.ask(json.dumps(head).encode() + b"\n" + b"ab" * 5_000_000, 30)

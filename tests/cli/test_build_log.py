@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.model.plain import escape_control, visible_json
 
 pytestmark = pytest.mark.variants
 
@@ -38,17 +38,17 @@ COMMANDS = [
 
 @pytest.mark.parametrize("text", COMMANDS)
 def test_b058_a_command_is_neutralised(text: str) -> None:
-    shown = visible(text)
+    shown = escape_control(text)
     assert not LIVE.search(shown)
-    assert visible(shown) == shown
+    assert escape_control(shown) == shown
     assert not LIVE.search(visible_json([text], indent=2))
     assert json.loads(visible_json([text])) == [text]
 
 
 @pytest.mark.parametrize("text", ["a.yaml::rule::0", "std::vector", "## [a](b)", "# #[a]", "a: :b"])
 def test_b058_what_is_no_command_stays(text: str) -> None:
-    assert visible(text) == text
-    assert visible(f"in {text}") == f"in {text}"
+    assert escape_control(text) == text
+    assert escape_control(f"in {text}") == f"in {text}"
 
 
 SAYS = "printf '{}\\n' '::error::x' '  ::add-mask::y' 'all ##[group]z' '##vso[task.complete]'"

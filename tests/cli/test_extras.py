@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.model.extras import EXTRAS, missing
+from pytest_reflex.model.extras import EXTRAS, install_hint
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 # Extra and part: a check that needs it, and an artifact that it is asked about.
@@ -48,7 +48,7 @@ class Blocked:
 
 BLOCKED = set(json.loads(sys.argv[1]))
 sys.meta_path.insert(0, Blocked())
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.doctor import examine
 from pytest_reflex.model.rules import CheckSpec
@@ -58,7 +58,7 @@ found = {"extras": examine(Path.cwd())["extras"], "results": []}
 for wire, name, text in json.loads(sys.argv[2]):
     Path(name).write_text(text)
     one = target(Path(name), rule("a.x.y", CheckSpec.from_json(wire)))
-    result = evaluate(one, built_in()).results[0].checks[0]
+    result = evaluate(one, built_in_registry()).results[0].checks[0]
     found["results"].append([result.outcome.value, result.message])
 print(json.dumps(found))
 """
@@ -87,7 +87,7 @@ def test_doctor_says_what_is_missing_and_how_it_is_installed(
 ) -> None:
     (row,) = (row for row in blocked["extras"] if row["name"] == extra.name)
     assert row["installed"] is False
-    assert row["missing"] == list(extra.parts.values())
+    assert row["install_hint"] == list(extra.parts.values())
     assert row["install"] == f"pip install 'pytest-reflex[{extra.name}]'"
     assert row["without"] == extra.without
 
@@ -118,6 +118,6 @@ def test_every_extra_of_the_package_and_every_part_is_known() -> None:
 
 def test_a_part_that_is_here_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)
-    assert missing("rich") == "rich is not installed: pip install 'pytest-reflex[ui]'"
+    assert install_hint("rich") == "rich is not installed: pip install 'pytest-reflex[ui]'"
     monkeypatch.undo()
-    assert missing("xdist") == ""
+    assert install_hint("xdist") == ""

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
-from pytest_reflex.host import employ, open_host
+from pytest_reflex.host import open_host, register_agents
 from pytest_reflex.model.enums import Step
 from pytest_reflex.settings import load
 
@@ -278,9 +278,11 @@ def test_resume_takes_the_recorded_agents_or_those_named_now(
     (project / "pytest-reflex.toml").write_text('[agents.other]\nkind = "offline"\n')
     settings = load(project)
     host = open_host()
-    recorded = {step.value.lower(): name for step, name in employ(open_host(), settings).items()}
+    recorded = {
+        step.value.lower(): name for step, name in register_agents(open_host(), settings).items()
+    }
     values = [*flags[1::2]]
-    names = employ(host, settings, values, {**recorded, "refine": "other"})
+    names = register_agents(host, settings, values, {**recorded, "refine": "other"})
     assert {step: names[Step(step.upper())] for step in agents} == agents
 
 
@@ -339,7 +341,7 @@ def test_a_resume_loads_the_plugins_that_the_run_began_with(
     (project / "late.py").write_text("raise SystemExit('it was loaded')\n")
     host = open_host((), project)
     settings = load(project)
-    names = employ(host, settings)
+    names = register_agents(host, settings)
     proposal = propose(
         NewLoop(task="say words", criteria="words.yaml", alias="held", confirmed_by="test"),
         settings=settings,

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.api import evaluate
-from pytest_reflex.model.rules import floored
-from pytest_reflex.verdict.formatting import plain, shown_score
+from pytest_reflex.model.rules import round_down
+from pytest_reflex.verdict.formatting import format_score, plain
 
 PRINTS = {
     "print": "print('hello')",
@@ -97,7 +97,7 @@ def test_b021_a_shown_score_can_be_the_threshold(project: Path, passed: int) -> 
     rules("0.001")
     found = evaluate("a.md", "c.yaml")
     document = found.to_json()
-    for score in (str(document["score"]), shown_score(found.score)):
+    for score in (str(document["score"]), format_score(found.score)):
         assert Fraction(score) <= found.score
         rules(score)
         assert evaluate("a.md", "c.yaml").passed
@@ -112,7 +112,7 @@ def test_b021_a_threshold_is_shown_as_it_is_typed(typed: str) -> None:
 
 @given(st.fractions(0, 1))
 def test_b021_no_number_is_above_the_exact_one(value: Fraction) -> None:
-    number = str(Fraction(str(floored(value))))
+    number = str(Fraction(str(round_down(value))))
     assert Fraction(number) <= value
     assert value - Fraction(number) < Fraction(1, 10**11)
     shown = plain(value / 7)

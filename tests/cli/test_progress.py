@@ -9,25 +9,25 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.common.console import Progress
-from pytest_reflex.drivers.common.control import Control
-from pytest_reflex.drivers.common.events import DriverEvent, Waits
-from pytest_reflex.drivers.reflex.decide import Act, Decision
+from pytest_reflex.drivers.common.control import StopControl
+from pytest_reflex.drivers.common.events import DriverEvent, StepEvents
+from pytest_reflex.drivers.reflex.decide import Action, Decision
 from pytest_reflex.drivers.reflex.driver import ReflexDriver, ReflexLoop
 from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.run import Mark, RunState, Spend
+from pytest_reflex.model.run import EvaluationMark, RunState, Spend
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.reports.run_lines import Running, clock, loop_rows, trend, waiting_line
+from pytest_reflex.reports.run_lines import RunningStep, clock, loop_rows, trend, waiting_line
 from pytest_reflex.settings import STEPS
 from tests.drivers.reflex.stage import CRITERIA, Script, Stage
 
 AGENTS = {Step(name.upper()): "writer" for name in STEPS}
 
 
-def mark(score: str, level: Level = Level.A, blockers: tuple[str, ...] = ()) -> Mark:
+def mark(score: str, level: Level = Level.A, blockers: tuple[str, ...] = ()) -> EvaluationMark:
     exact = Fraction(score)
-    return Mark(
+    return EvaluationMark(
         iteration=1,
         level=level,
         score=exact,
@@ -64,7 +64,7 @@ TRENDS = {
 
 @pytest.mark.parametrize(("marks", "line"), TRENDS.values(), ids=TRENDS.keys())
 def test_the_trend_has_a_mark_for_each_evaluation(
-    marks: list[Mark], line: str, state: RunState
+    marks: list[EvaluationMark], line: str, state: RunState
 ) -> None:
     assert text(trend(replace(state, marks=tuple(marks)))) == line
 
@@ -88,7 +88,7 @@ def test_what_a_tool_did_not_tell_is_called_unknown(state: RunState) -> None:
 
 
 def test_t06_the_name_of_an_agent_cannot_act() -> None:
-    line = waiting_line([Running("PLAN", "\x1b[2J", 31.0)])
+    line = waiting_line([RunningStep("PLAN", "\x1b[2J", 31.0)])
     assert line == "still at work: PLAN 0:31 (agent \\x1b[2J)"
 
 
@@ -98,8 +98,8 @@ def running(progress: Progress) -> str:
 
 def begin(loop: ReflexLoop, step: Step) -> DriverEvent:
     """Return that a step is waited for, as the driver says it."""
-    driver = ReflexDriver(loop, Control(loop.files.requests, loop.cancel), Waits(None))
-    (event,) = driver.announce(Decision(Act.STEP, step))
+    driver = ReflexDriver(loop, StopControl(loop.files.requests, loop.cancel), StepEvents(None))
+    (event,) = driver.announce(Decision(Action.STEP, step))
     return event
 
 

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.common.console import styled
+from pytest_reflex.drivers.common.console import style_lines
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.logfile import Volume
-from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
+from pytest_reflex.drivers.iterate.logfile import Verbosity
+from pytest_reflex.drivers.iterate.model import FailureCause, Iteration, State, Status
 from pytest_reflex.drivers.reflex.named_files import not_written
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports import iteration
-from pytest_reflex.reports.lines import Line, broken, lines_of, plain
+from pytest_reflex.reports.lines import Line, lines_of, plain, wrap_lines
 from tests.drivers.reflex.histories import History
 
 GREEN, RED, YELLOW, BOLD, OFF = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
@@ -40,7 +40,7 @@ def told(state: RunState) -> str:
         *iteration.summary(state, not_written(" to b.md: the gate did not pass")),
         iteration.verdict_line(state, "a.md"),
     ]
-    return styled(lines)
+    return style_lines(lines)
 
 
 FAILED = {
@@ -80,9 +80,9 @@ def test_what_a_run_that_passed_tells_has_them_too(line: str) -> None:
     assert line in told(ended(passed=True))
 
 
-def log_lines(volume: Volume = Volume.NORMAL) -> tuple[Log, list[str]]:
+def log_lines(volume: Verbosity = Verbosity.NORMAL) -> tuple[Log, list[str]]:
     lines: list[str] = []
-    return Log("build", lines.append, volume=volume, render=styled), lines
+    return Log("build", lines.append, volume=volume, render=style_lines), lines
 
 
 def stood(**more: object) -> State:
@@ -106,16 +106,18 @@ def test_the_end_of_an_iteration_loop_has_the_colour_of_its_meaning(
     ending: StopReason, failures: int, colour: str
 ) -> None:
     log, lines = log_lines()
-    log.ended(ending, stood(consecutive_failures=failures, status=Status.ABORTED))
+    log.report_end(ending, stood(consecutive_failures=failures, status=Status.ABORTED))
     assert lines[-1].startswith(f"{colour}[")
     assert lines[-1].endswith(OFF) == bool(colour)
 
 
-@pytest.mark.parametrize("volume", [Volume.NORMAL, Volume.VERBOSE])
-def test_what_an_agent_says_below_a_warning_goes_on_in_its_colour(volume: Volume) -> None:
+@pytest.mark.parametrize("volume", [Verbosity.NORMAL, Verbosity.VERBOSE])
+def test_what_an_agent_says_below_a_warning_goes_on_in_its_colour(volume: Verbosity) -> None:
     log, lines = log_lines(volume)
-    failed = Round(number=1, seconds=1.0, cause=Cause.EXIT, detail="exit 1", output="no\nERROR: x")
-    log.round_ended(failed, 3, failures=1, threshold=3)
+    failed = Iteration(
+        number=1, seconds=1.0, cause=FailureCause.EXIT, detail="exit 1", output="no\nERROR: x"
+    )
+    log.report_iteration(failed, 3, failures=1, threshold=3)
     first, *rest = lines[0].split("\n")
     assert first.startswith(f"{YELLOW}[")
     assert rest[-1] == f"{YELLOW}    | ERROR: x{OFF}"
@@ -124,7 +126,7 @@ def test_what_an_agent_says_below_a_warning_goes_on_in_its_colour(volume: Volume
 
 def test_a_line_that_goes_on_goes_on_in_its_colour() -> None:
     lines: list[Line] = [[("Failed: a.x.one, a.x.two", "bad")], [("Hash: 1", "")]]
-    assert styled(lines, 20).split("\n") == [
+    assert style_lines(lines, 20).split("\n") == [
         f"{RED}{BOLD}Failed: a.x.one,{OFF}",
         f"{RED}{BOLD}    a.x.two{OFF}",
         "Hash: 1",
@@ -133,15 +135,15 @@ def test_a_line_that_goes_on_goes_on_in_its_colour() -> None:
 
 def test_only_the_rule_of_an_issue_is_bold_wherever_its_line_is_broken() -> None:
     line: Line = [("  - a.x.one:", "strong"), (" it is missing here", "")]
-    assert styled([line]) == f"{BOLD}  - a.x.one:{OFF} it is missing here"
-    assert styled([line], 20).split("\n") == [
+    assert style_lines([line]) == f"{BOLD}  - a.x.one:{OFF} it is missing here"
+    assert style_lines([line], 20).split("\n") == [
         f"{BOLD}  - a.x.one:{OFF} it is",
         "    missing here",
     ]
 
 
 def test_what_could_act_on_a_terminal_is_shown() -> None:
-    assert styled([[("\x1b[2J", "bad")]]) == f"{RED}{BOLD}\\x1b[2J{OFF}"
+    assert style_lines([[("\x1b[2J", "bad")]]) == f"{RED}{BOLD}\\x1b[2J{OFF}"
 
 
 TONES = st.sampled_from(["", "good", "bad", "mild", "strong", "faint"])
@@ -152,9 +154,9 @@ PIECES = st.lists(st.tuples(st.text(alphabet="ab  -\t─é\n", max_size=30), TON
 @settings(deadline=None, max_examples=100)
 def test_nothing_but_colours_is_added_and_nothing_is_lost(lines: list[Line], width: int) -> None:
     whole = plain(lines)
-    assert click.unstyle(styled(lines)) == whole
-    shown = list(broken(lines, width))
-    assert click.unstyle(styled(lines, width)) == plain(shown)
+    assert click.unstyle(style_lines(lines)) == whole
+    shown = list(wrap_lines(lines, width))
+    assert click.unstyle(style_lines(lines, width)) == plain(shown)
     assert plain(shown).split() == whole.split()
     toned = [char for line in lines for text, tone in line if tone == "bad" for char in text]
     kept = [char for line in shown for text, tone in line if tone == "bad" for char in text]
@@ -164,5 +166,5 @@ def test_nothing_but_colours_is_added_and_nothing_is_lost(lines: list[Line], wid
 @given(st.text(alphabet=st.sampled_from("ab \n"), max_size=120))
 @settings(deadline=None, max_examples=50)
 def test_no_line_is_longer_than_the_width_where_it_can_be_broken(text: str) -> None:
-    for line in plain(broken(lines_of(text), 30)).split("\n"):
+    for line in plain(wrap_lines(lines_of(text), 30)).split("\n"):
         assert len(line) <= 30 or len(line.split()) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.load import load_criteria
@@ -76,7 +76,7 @@ class Traced:
 
     def run(self, rule_id: str) -> list[dict[str, Any]]:
         """Return what was started by one rule on the folder `code`, as it was logged."""
-        criteria = load_criteria("traced.yaml", registry=built_in())
+        criteria = load_criteria("traced.yaml", registry=built_in_registry())
         (rule,) = (rule for rule in criteria.rules if rule.id == rule_id)
         self.log.write_text("")
         one = Target(
@@ -86,7 +86,7 @@ class Traced:
             ),
             level=Level.A, artifact=self.folder / "code", root=self.folder,
         )  # fmt: skip
-        evaluate(one, built_in())
+        evaluate(one, built_in_registry())
         logged = [json.loads(line) for line in self.log.read_text().splitlines()]
         return [one for one in logged if "-I" not in one["argv"]]  # the guard is not a check's
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.criteria.document import parse_document
-from pytest_reflex.criteria.load import Reading
+from pytest_reflex.criteria.load import CriteriaReader
 from pytest_reflex.errors import CriteriaError
 from tests.criteria.writing import REGISTRY
 from tests.criteria.yaml_texts import texts
@@ -118,7 +118,7 @@ FILES = st.dictionaries(
 
 def load(data: bytes, name: str) -> CriteriaError | None:
     def read() -> None:
-        reading = Reading(REGISTRY, {})
+        reading = CriteriaReader(REGISTRY, {})
         table, faults = parse_document(data, name)
         reading.criteria(reading.layer(NOWHERE / name, table, faults), NOWHERE / name)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.criteria.diagnostics import folded
+from pytest_reflex.criteria.diagnostics import fold
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.rules import is_id
 from tests.criteria.writing import load, problems, rule, rules
@@ -120,7 +120,7 @@ def test_ids_that_differ_in_looks_only_are_refused(
 
 
 def test_every_accepted_id_is_its_own_folded_form() -> None:
-    assert all(is_id(rule_id) and folded(rule_id) == rule_id for rule_id, _ in GOOD)
+    assert all(is_id(rule_id) and fold(rule_id) == rule_id for rule_id, _ in GOOD)
 
 
 def test_the_tables_have_the_size_that_was_promised() -> None:

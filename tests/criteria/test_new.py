@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.author.samples import Verdict, try_samples
-from pytest_reflex.criteria.author.scaffold import Proved, propose, proposed, prove
+from pytest_reflex.criteria.author.samples import SampleVerdict, try_samples
+from pytest_reflex.criteria.author.scaffold import ProvedProposal, format_proposals, propose, prove
 from pytest_reflex.criteria.linting.lint import lint
 from pytest_reflex.criteria.load import load_criteria
 from tests.criteria.writing import REGISTRY, write
@@ -49,7 +49,7 @@ def is_sound(path: str, folder: Path) -> bool:
     """Return whether a file lints clean and all of its samples are as they should be."""
     criteria = load_criteria(path, registry=REGISTRY)
     verdicts = {one.verdict for one in try_samples(criteria, criteria.rules, REGISTRY, folder)}
-    return lint(path, REGISTRY) == [] and verdicts == {Verdict.VALIDATED}
+    return lint(path, REGISTRY) == [] and verdicts == {SampleVerdict.VALIDATED}
 
 
 def test_a_name_of_a_stock_template_is_told(
@@ -179,7 +179,7 @@ def test_a_rule_that_cannot_be_proved_is_left_out(folder: Path) -> None:
     stays = type(good)(**{**{f: getattr(good, f) for f in good.__slots__}, "without": good.good})
     (found,) = prove([stays], good.good, REGISTRY, folder, folder)
     assert found.why_not == "it does not fail without what it asks for"
-    written = proposed("made", "page.md", [Proved(good), found], schema=False)
+    written = format_proposals("made", "page.md", [ProvedProposal(good), found], schema=False)
     assert written.count("- id:") == 1
 
 
@@ -209,5 +209,5 @@ def test_what_is_made_from_any_text_reads_back(folder: Path, text: str) -> None:
     found = list(prove(propose(text), text, REGISTRY, folder, folder))
     if any(not one.why_not for one in found):
         path = folder / "made.yaml"
-        path.write_text(proposed("made", "page.md", found, schema=False))
+        path.write_text(format_proposals("made", "page.md", found, schema=False))
         load_criteria(path, registry=REGISTRY)

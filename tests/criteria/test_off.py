@@ -18,7 +18,7 @@ from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.reports.json_report import report_document
-from pytest_reflex.session.plan import Plan, Planned
+from pytest_reflex.session.plan import PlannedTarget, SessionPlan
 from tests.criteria.writing import REGISTRY, load, problems, rule, rules, write
 
 BASE = rules(rule("a.docs.title"), rule("a.docs.tone", severity="warn", description="Tone"))
@@ -46,8 +46,8 @@ def test_so_does_a_suite(folder: Path) -> None:
     path = write(folder, "own.reflex.yaml", text)
     (target,) = load_suite(path, registry=REGISTRY, root=folder)
     assert [one.id for one in target.criteria.switched_off] == ["a.docs.tone"]
-    handed_over = json.loads(json.dumps(Plan({"x": Planned(target, "ab")}).to_json()))
-    (planned,) = Plan.from_json(handed_over).targets.values()
+    handed_over = json.loads(json.dumps(SessionPlan({"x": PlannedTarget(target, "ab")}).to_json()))
+    (planned,) = SessionPlan.from_json(handed_over).targets.values()
     assert planned.target.criteria.switched_off == target.criteria.switched_off
 
 

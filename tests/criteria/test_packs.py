@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.criteria.author.catalog import catalog
-from pytest_reflex.criteria.templates import find_template, installed_packs
+from pytest_reflex.criteria.templates import find_packs, find_template
 from pytest_reflex.errors import CriteriaError
 from tests.criteria.writing import REGISTRY, load, problems, rules, write
 
@@ -92,7 +92,7 @@ def test_all_are_listed_and_a_broken_one_says_why(site: Path) -> None:
 
 def test_a_pack_that_cannot_be_found_is_no_fault_of_others(site: Path) -> None:
     install(site, "odd", "no.such..thing:x")
-    (pack,) = [one for one in installed_packs() if one.name == "odd"]
+    (pack,) = [one for one in find_packs() if one.name == "odd"]
     assert pack.templates() == {}
     assert "'no.such..thing:x'" in pack.problem
 
@@ -102,8 +102,8 @@ def test_packs_cost_nothing_where_none_is_named(site: Path, tmp_path: Path) -> N
     write(tmp_path, "own.yaml", rules(head="extends: base\n"))
     code = (
         "import sys; from pytest_reflex.criteria.load import load_criteria\n"
-        "from pytest_reflex.checks.registry import built_in\n"
-        "load_criteria('own.yaml', registry=built_in())\n"
+        "from pytest_reflex.checks.registry import built_in_registry\n"
+        "load_criteria('own.yaml', registry=built_in_registry())\n"
         "assert 'importlib.metadata' not in sys.modules"
     )
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{os.getcwd()}"}
@@ -114,7 +114,7 @@ def test_packs_cost_nothing_where_none_is_named(site: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("value", ["acme_rules:../../..", "acme_rules:/", "acme_rules:a/../.."])
 def test_b118_a_pack_lies_in_its_package(site: Path, value: str) -> None:
     install(site, "acme", value, "service")
-    (pack,) = (one for one in installed_packs() if one.name == "acme")
+    (pack,) = (one for one in find_packs() if one.name == "acme")
     assert (pack.folder, pack.templates()) == (None, {})
     assert f"'{value}' of acme_rules is not a package and folders in it" in pack.problem
 

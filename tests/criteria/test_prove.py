@@ -12,7 +12,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.mutants import mutants
 from pytest_reflex.criteria.author.planting import example_of
-from pytest_reflex.criteria.author.prove import Proof, Prover, RuleProof, Seed
+from pytest_reflex.criteria.author.prove import Original, Proof, Prover, RuleProof
 from pytest_reflex.model.enums import Outcome
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
@@ -27,7 +27,7 @@ def proof_of(
     bad: Sequence[str] = (),
     *,
     run_commands: bool = False,
-    seeds: tuple[Seed, ...] = (),
+    seeds: tuple[Original, ...] = (),
 ) -> RuleProof:
     samples = json.dumps({"good": list(good), "bad": list(bad)})
     criteria = load(folder, rules(rule(check=check, samples=samples)))
@@ -205,7 +205,7 @@ def test_bad_sample_proves_what_no_mutant_does(tmp_path: Path) -> None:
 def test_artifact_that_passes_takes_the_place_of_samples(tmp_path: Path) -> None:
     check = "{type: structure, links: {targets: true, min_count: 1}}"
     (tmp_path / "x.md").write_text("x")
-    seed = Seed("guide.md", GOOD[0], "guide.md", tmp_path)
+    seed = Original("guide.md", GOOD[0], "guide.md", tmp_path)
     assert proof_of(tmp_path, check).proof is Proof.UNPROVEN
     proof = proof_of(tmp_path, check, seeds=(seed,))
     assert proof.proof is Proof.PROVED
@@ -379,7 +379,7 @@ def test_folder_of_the_user_proves_a_rule_and_stays_as_it_is(
 def test_bytes_of_a_folder_are_judged_as_they_are(tmp_path: Path) -> None:
     check = "{type: executable, command: 'grep -q PNG \"$PYTEST_REFLEX_ARTIFACT/a.png\"'}"
     data = b"\x89PNG\xff\0"
-    seed = Seed("docs", "", "", None, {"a.png": data.decode("utf-8", "surrogateescape")})
+    seed = Original("docs", "", "", None, {"a.png": data.decode("utf-8", "surrogateescape")})
     proof = proof_of(tmp_path, check, seeds=(seed,), run_commands=True)
     assert (proof.proof, proof.failed_on) == (Proof.PROVED, ("the empty artifact",))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.criteria.author.samples import Verdict, try_samples
+from pytest_reflex.criteria.author.samples import SampleVerdict, try_samples
 from tests.criteria.writing import REGISTRY, load, rule, rules, write
 
 TITLE = '{type: content, search: "^# "}'
@@ -70,7 +70,7 @@ def test_variables_and_commands_see_what_an_artifact_would(tmp_path: Path) -> No
     text = rules(rule(check=check, samples="{good: [x]}"), head="vars: {word: hey}\n")
     criteria = load(tmp_path, text)
     (tried,) = try_samples(criteria, criteria.rules, REGISTRY, tmp_path)
-    assert tried.verdict is Verdict.VALIDATED
+    assert tried.verdict is SampleVerdict.VALIDATED
 
 
 PAGE = rules(

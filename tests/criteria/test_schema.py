@@ -226,12 +226,12 @@ def test_a_schema_of_another_name_is_refused() -> None:
 
 def test_types_of_plugins_have_their_place() -> None:
     from pytest_reflex.checks.not_run import SessionCheck
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
 
     class Spell(SessionCheck):
         name, internal = "spell", False
 
-    registry = built_in()
+    registry = built_in_registry()
     registry.register(Spell())
     document = plain(
         parse_document(rules(whole(check="{type: spell, words: [a]}")).encode(), "p")[0]
@@ -254,7 +254,7 @@ def test_types_of_plugins_have_their_place() -> None:
 def test_parameters_of_a_plugin_are_in_the_schema(tmp_path: Path, check: str, fine: bool) -> None:
     from pytest_reflex.checks.not_run import SessionCheck
     from pytest_reflex.checks.options import POSITIVE, REQUIRED, TEXTS, problems_of
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.errors import Problem
     from pytest_reflex.model.rules import CheckSpec
 
@@ -268,7 +268,7 @@ def test_parameters_of_a_plugin_are_in_the_schema(tmp_path: Path, check: str, fi
         def problems(self, spec: CheckSpec) -> Iterable[Problem]:
             return problems_of(spec, self.parameters)
 
-    registry = built_in()
+    registry = built_in_registry()
     registry.register(Spell())
     text = rules(whole(check=check), head="vars: {words: a}\n")
     document = plain(parse_document(text.encode(), "p")[0])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_reflex.checks.judged import with_judged
+from pytest_reflex.checks.judged import add_judged_checks
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.prove import Proof, Prover
 from pytest_reflex.criteria.author.samples import try_samples
@@ -133,8 +133,8 @@ def test_a_rule_without_a_check_is_asked_about_only_where_it_applies(tmp_path: P
     """It has a check by which that is known, whether anybody judges or not."""
     plain, conditional = rule(check="prose"), rule("a.own", phase="A", check="p", when="{file: x}")
     given = load(tmp_path, rules(plain, conditional))
-    assert with_judged(given, REGISTRY) is given
-    criteria = with_judged(given, REGISTRY, conditional=True)
+    assert add_judged_checks(given, REGISTRY) is given
+    criteria = add_judged_checks(given, REGISTRY, conditional=True)
     assert [[spec.type for spec in one.checks] for one in criteria.rules] == [[], ["judged"]]
 
 

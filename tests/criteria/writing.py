@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.model.rules import Criteria
 
-REGISTRY = built_in()
+REGISTRY = built_in_registry()
 
 
 def rule(rule_id: str = "a.docs.title", **keys: Any) -> str:

@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator, Mapping
 
 from pytest_reflex.checks import content
-from pytest_reflex.checks.options import Kind
-from pytest_reflex.checks.registry import built_in
-from pytest_reflex.checks.selection import Scope
+from pytest_reflex.checks.options import ParameterType
+from pytest_reflex.checks.registry import built_in_registry
+from pytest_reflex.checks.selection import FileScope
 from pytest_reflex.checks.structure import check
 from pytest_reflex.checks.structure.check import StructureKind
 
 PAGE = "docs/reference/checks.md"
-TYPES: dict[str, Mapping[str, Kind]] = {
+TYPES: dict[str, Mapping[str, ParameterType]] = {
     **{
         kind.name: kind.parameters
-        for kind in built_in().for_authors.values()
+        for kind in built_in_registry().for_authors.values()
         if hasattr(kind, "parameters")
     },
     "folders": check.COMMON,
@@ -30,10 +30,10 @@ _MARKED = re.compile(r"(<!-- table: ([\w ]+) -->\n\n)(?:\|.*\n)*")
 
 def tables() -> dict[str, str]:
     """Return every table by its name: a type, `structure KIND`, and either with ` choices`."""
-    scopes = [(scope.asks, scope.passes, scope.without) for scope in Scope]
+    scopes = [(scope.asks, scope.passes, scope.without) for scope in FileScope]
     meanings = {"content": content.TOGETHER}
     meanings |= {key: check.kind_of(key).together for key in check.KINDS}
-    together = Scope.TOGETHER
+    together = FileScope.TOGETHER
     scopes += [
         (f"{together.asks}, with `{key}`", f"{together.passes}: {meaning}", together.without)
         for key, meaning in meanings.items()
@@ -56,13 +56,13 @@ def tables() -> dict[str, str]:
     return found
 
 
-def options_table(kinds: Mapping[str, Kind]) -> str:
+def options_table(kinds: Mapping[str, ParameterType]) -> str:
     """Return a row for each option: its name, what it may hold, what it means, its default."""
     rows = ((f"`{key}`", _held(kind), kind.help, kind.default) for key, kind in kinds.items())
     return _table(("option", "value", "meaning", "default"), rows)
 
 
-def choices_table(key: str, kind: Kind) -> str:
+def choices_table(key: str, kind: ParameterType) -> str:
     """Return a row for each word that an option may hold."""
     return _table((key, "finds"), ((f"`{word}`", said) for word, said in kind.choices.items()))
 
@@ -78,7 +78,7 @@ def named(page: str) -> list[str]:
     return [mark[2] for mark in _MARKED.finditer(page)]
 
 
-def _of_structure(shape: StructureKind) -> Iterator[tuple[str, Kind]]:
+def _of_structure(shape: StructureKind) -> Iterator[tuple[str, ParameterType]]:
     # What has no word but a table of its own is reported by the rows of that table.
     if shape.value and not (shape.value.choices and not shape.beside):
         yield shape.key, shape.value
@@ -86,7 +86,7 @@ def _of_structure(shape: StructureKind) -> Iterator[tuple[str, Kind]]:
     yield from shape.beside.items()
 
 
-def _held(kind: Kind) -> str:
+def _held(kind: ParameterType) -> str:
     return "one of the words listed" if kind.choices else kind.words
 
 

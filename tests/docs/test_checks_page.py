@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.findings import parameters
-from pytest_reflex.checks.options import Kind
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.options import ParameterType
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.structure.check import KINDS, kind_of
 from pytest_reflex.criteria.author.schema import file_schema
 from tests.docs.check_tables import TYPES, named, tables, written
@@ -19,7 +19,7 @@ from tests.docs.test_reference import page, section
 PAGE = page("checks")
 
 
-def every_option() -> Iterator[tuple[str, Kind]]:
+def every_option() -> Iterator[tuple[str, ParameterType]]:
     for name, kinds in TYPES.items():
         yield from ((f"{name}.{key}", kind) for key, kind in kinds.items())
     for key in KINDS:
@@ -44,7 +44,7 @@ def described(schema: Any) -> Iterator[str]:
             yield from described(value)
 
 
-SAID = set(described(file_schema("criteria", built_in())))
+SAID = set(described(file_schema("criteria", built_in_registry())))
 
 
 def test_the_page_is_what_the_code_makes_of_it() -> None:
@@ -67,7 +67,7 @@ def test_an_old_table_is_replaced_and_the_words_around_it_stay() -> None:
 
 def test_every_type_has_a_section() -> None:
     titles = re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)
-    assert set(built_in().for_authors) <= set(titles)
+    assert set(built_in_registry().for_authors) <= set(titles)
 
 
 def test_the_kinds_of_structure_are_named_in_a_sentence() -> None:
@@ -76,14 +76,14 @@ def test_the_kinds_of_structure_are_named_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("kind", OPTIONS.values(), ids=OPTIONS)
-def test_an_option_says_what_it_means_on_one_line(kind: Kind) -> None:
+def test_an_option_says_what_it_means_on_one_line(kind: ParameterType) -> None:
     assert kind.help
     assert "\n" not in kind.help + kind.default
     assert all(kind.choices.values())
 
 
 @pytest.mark.parametrize("kind", OPTIONS.values(), ids=OPTIONS)
-def test_an_editor_shows_the_words_of_the_page(kind: Kind) -> None:
+def test_an_editor_shows_the_words_of_the_page(kind: ParameterType) -> None:
     assert [said for said in SAID if said.partition("; default: ")[0] == kind.help]
     assert set(kind.choices.values()) <= SAID
 

@@ -153,16 +153,16 @@ def test_every_key_and_event_of_an_iteration_loop_is_listed() -> None:
 
 
 def test_every_cause_of_a_failed_round_is_explained_in_its_order() -> None:
-    from pytest_reflex.drivers.iterate.model import Cause
+    from pytest_reflex.drivers.iterate.model import FailureCause
 
     text = (ROOT / "docs" / "explanation" / "iteration-loop.md").read_text(encoding="utf-8")
     listed = first_cells(section(text, "What counts as failure"))
-    assert listed == [cause.value for cause in Cause]
+    assert listed == [cause.value for cause in FailureCause]
 
 
 def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None:
     from pytest_reflex.drivers.iterate.decide import ENDINGS, exit_code
-    from pytest_reflex.drivers.iterate.messages import ended_text
+    from pytest_reflex.drivers.iterate.messages import end_text
     from pytest_reflex.drivers.iterate.model import State
 
     state = State(
@@ -172,7 +172,7 @@ def test_every_end_of_an_iteration_loop_is_listed_with_its_exit_status() -> None
     rows = re.findall(r"^\| `(.*?)` \| .*? \| (the end: .*) \|$", page("iteration-lines"), re.M)
     assert len(rows) == len(ENDINGS)
     for ending in ENDINGS:
-        told = ended_text(ending, state, seconds=1.0, saved=True, detail="calls: 3 of 3 used")
+        told = end_text(ending, state, seconds=1.0, saved=True, detail="calls: 3 of 3 used")
         (when,) = [end for line, end in rows if told.startswith(re.split(r" N| \(|\.", line)[0])]
         assert re.search(rf"\b{exit_code(ending, state).value}\b", when), ending
 
@@ -214,13 +214,13 @@ def test_the_files_and_fields_of_a_flow_s_run_are_listed() -> None:
 @pytest.mark.parametrize("node", ["with a child", "direct"])
 def test_the_placeholders_of_agent_files_are_those_that_are_filled_in(node: str) -> None:
     from pytest_reflex.drivers.flow import prompts
-    from pytest_reflex.drivers.flow.model import Node, Sensor
+    from pytest_reflex.drivers.flow.model import FlowNode, Sensor
     from pytest_reflex.drivers.flow.prompts import AgentFile
 
     rows = re.findall(r"^\| `(\{[a-z-]+\})` \| (.*?) \|", page("flow-file"), re.MULTILINE)
-    inner = Node(id="inner", controller="c", sensors=(), max_iterations=1, actuator="a")
+    inner = FlowNode(id="inner", controller="c", sensors=(), max_iterations=1, actuator="a")
     child = inner if node == "with a child" else None
-    outer = Node(id="outer", controller="c", sensors=(), max_iterations=1, child=child)
+    outer = FlowNode(id="outer", controller="c", sensors=(), max_iterations=1, child=child)
     file = AgentFile(path="a.md", name="a", text="\n".join(name for name, _ in rows))
     asked = {
         "sensor": prompts.sensors_prompt([(Sensor(name="s", agent="a.md"), file)], "RUN"),

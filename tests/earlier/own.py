@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.cli.own_driver import main
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import NextStep
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.model.stop import StopReason
@@ -24,7 +24,7 @@ class UntilGreen:
     def start(self, given: Mapping[str, str]) -> dict[str, Any]:
         return {"command": given["command"], "exit": None, "fixed": False}
 
-    def decide(self, record: Record) -> NextStep | Stop:
+    def decide(self, record: DriverRecord) -> NextStep | Stop:
         data = record.data
         if data["fixed"]:
             return NextStep("check")
@@ -33,7 +33,7 @@ class UntilGreen:
         is_green = data["exit"] == 0
         return Stop(StopReason.SUCCESS) if is_green else NextStep("fix", ends_iteration=False)
 
-    def perform(self, step: NextStep, record: Record, tools: Tools) -> dict[str, Any]:
+    def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         if step.name == "check":
             return {"exit": tools.run(record.data["command"]).returncode}
         feedback = "\n".join(record.feedback.values())

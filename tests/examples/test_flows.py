@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.flow import messages
-from pytest_reflex.drivers.flow.setup import AGENTS, FLOW_FILE, Choices, files_of
+from pytest_reflex.drivers.flow.setup import AGENTS, FLOW_FILE, TemplateValues, files_of
 from tests.examples.sessions import EXAMPLES
 
 FLOWS = EXAMPLES / "flow"
@@ -102,7 +102,7 @@ def test_the_work_is_on_the_branch_of_the_run_and_nothing_is_left_over(run: Path
 
 
 def test_the_first_example_is_what_setup_writes() -> None:
-    files = files_of("red-to-green", Choices(command="python -m unittest -q check_prices"))
+    files = files_of("red-to-green", TemplateValues(command="python -m unittest -q check_prices"))
     text = files[FLOW_FILE].partition("\n")[2]  # without the line for editors
     assert text == (FLOWS / "red-to-green" / FLOW_FILE).read_text()
     for name in (name for name in files if name.startswith(AGENTS)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.session.fork import evaluate_by_pytest
@@ -36,7 +36,7 @@ def _judged(command: str) -> list[str]:
     for judge in (evaluate, evaluate_by_pytest):
         with tempfile.TemporaryDirectory() as name:
             target = target_of(Path(name), [command.replace("$CRITERIA", "words.yaml")])
-            evaluation = judge(target, built_in())
+            evaluation = judge(target, built_in_registry())
             outcomes = {row.outcome for row in evaluation.results}
             if evaluation.passed or outcomes != {Outcome.ERROR}:
                 wrong.append(f"{judge.__name__}: {outcomes}, passed: {evaluation.passed}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Outcome
 from tests.faults.figure import Figure, of_cases
@@ -37,7 +37,7 @@ def figure(full: bool) -> Figure:
 def _judged(command: str | list[str], shell: str, outcome: Outcome) -> list[str]:
     params = {"shell": shell} if shell else {}
     with tempfile.TemporaryDirectory() as folder:
-        evaluation = evaluate(target_of(Path(folder), [command], **params), built_in())
+        evaluation = evaluate(target_of(Path(folder), [command], **params), built_in_registry())
     (row,) = evaluation.results
     if row.outcome is outcome and evaluation.passed == (outcome is PASS):
         return []

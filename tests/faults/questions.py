@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.model.enums import Outcome
 from tests.faults.figure import Figure, of_cases
@@ -39,7 +39,7 @@ def figure(full: bool) -> Figure:
 def _judged(command: str) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         target = target_of(Path(folder), [command], timeout=_TIMEOUT)
-        (row,) = evaluate(target, built_in()).results
+        (row,) = evaluate(target, built_in_registry()).results
     if row.outcome is Outcome.PASS:
         return ["it passed"]
     messages = " ".join(check.message for check in row.checks)

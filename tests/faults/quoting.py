@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import CriteriaError, ReflexError, StateError, UsageError
@@ -85,7 +85,7 @@ def _artifact(folder: Path, name: str) -> str:
     judged = replace(rule("a.x.y"), checks=(check,))
     criteria = set_of(judged)
     target = Target(criteria=criteria, level=Level.A, artifact=path, root=folder, label=path.name)
-    evaluation = evaluate(target, built_in())
+    evaluation = evaluate(target, built_in_registry())
     told = (folder / "told.txt").read_text() if (folder / "told.txt").exists() else ""
     return "" if evaluation.passed and told == str(path) else f"{told!r} arrived"
 
@@ -106,7 +106,7 @@ def _rule_id(base: Path, name: str) -> str:
     path = base / "criteria.json"
     path.write_text(json.dumps({"name": "n", "rules": rules}))
     try:
-        found = load_criteria(path, registry=built_in()).rules[0].id
+        found = load_criteria(path, registry=built_in_registry()).rules[0].id
     except CriteriaError as error:
         return "" if "\x1b" not in str(error) else "the message holds it raw"
     return "" if found == f"a.x.{name}" else f"{found!r} was read"

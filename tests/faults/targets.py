@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.api import make_target
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.model.targets import Target
 
 
@@ -35,7 +35,7 @@ def target_of(folder: Path, commands: Sequence[str | list[str]], **params: Any) 
     return make_target(
         folder / "draft.md",
         folder / "words.yaml",
-        registry=built_in(),
+        registry=built_in_registry(),
         phase=None,
         threshold=None,
         variables={},

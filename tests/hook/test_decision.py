@@ -240,11 +240,11 @@ def test_the_page_has_each_decision_in_the_order_in_which_they_apply() -> None:
     import re
     from pathlib import Path
 
-    from pytest_reflex.drivers.goal.hook_decision import HOLDING, Why
+    from pytest_reflex.drivers.goal.hook_decision import HOLDING, HookReason
 
     page = (Path(__file__).parents[2] / "docs/reference/stop-hook.md").read_text("utf-8")
     table = page.partition("## Decisions")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([^`]+)` \|.*\| (may stop|held, and counted) \|$", table, re.MULTILINE)
     assert rows == [
-        (why.value, "held, and counted" if why in HOLDING else "may stop") for why in Why
+        (why.value, "held, and counted" if why in HOLDING else "may stop") for why in HookReason
     ]

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.integrity.manifest import changes, take
-from pytest_reflex.integrity.tool_inputs import interpreter_files, pytest_files, sealed_part, up_to
+from pytest_reflex.integrity.tool_inputs import (
+    extract_relevant,
+    interpreter_files,
+    pytest_files,
+    up_to,
+)
 
 PYPROJECT = "[project]\nname = 'x'\n[tool.pytest.ini_options]\naddopts = '-q'\n"
 NEUTRAL = {
@@ -30,13 +35,13 @@ TELLING = {
 
 @pytest.mark.parametrize(("name", "texts"), NEUTRAL.items(), ids=NEUTRAL.keys())
 def test_what_pytest_does_not_read_is_left_out(name: str, texts: tuple[str, str]) -> None:
-    before, after = (sealed_part(name, text.encode()) for text in texts)
+    before, after = (extract_relevant(name, text.encode()) for text in texts)
     assert before == after
 
 
 @pytest.mark.parametrize(("name", "texts"), TELLING.items(), ids=TELLING.keys())
 def test_what_pytest_reads_counts(name: str, texts: tuple[str, str]) -> None:
-    before, after = (sealed_part(name, text.encode()) for text in texts)
+    before, after = (extract_relevant(name, text.encode()) for text in texts)
     assert before != after
 
 

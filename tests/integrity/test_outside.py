@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.integrity.outside import Outside, package_folders, programs_of
+from pytest_reflex.integrity.outside import OutsideFiles, package_folders, programs_of
 
 
 @pytest.fixture
@@ -27,10 +27,10 @@ def _program(path: Path, text: str = "#!/bin/sh\n") -> Path:
     return path
 
 
-def _held(places: list[Path], *commands: str | list[str]) -> Outside:
+def _held(places: list[Path], *commands: str | list[str]) -> OutsideFiles:
     project = places[0].parent / "project"
     path = os.pathsep.join(map(str, places))
-    return Outside.take(project, programs_of(commands, project, path), ())
+    return OutsideFiles.take(project, programs_of(commands, project, path), ())
 
 
 COMMANDS: dict[str, str | list[str]] = {
@@ -90,7 +90,7 @@ def test_the_packages_of_a_python_that_checks_use_are_held(tmp_path: Path, scrip
     program = _program(tmp_path / "tool", script.format(python=python)) if script else python
     project = tmp_path / "project"
     project.mkdir()
-    outside = Outside.take(project, programs_of([[str(program)]], project), ())
+    outside = OutsideFiles.take(project, programs_of([[str(program)]], project), ())
     assert str(packages) in package_folders([str(program)], project)
     (packages / "pack.py").write_text("x = 2\n")
     (packages / "more.py").write_text("")
@@ -102,10 +102,10 @@ def test_a_later_process_notices_that_packages_changed(tmp_path: Path) -> None:
     python, packages = _environment(tmp_path / "env")
     project = tmp_path / "project"
     project.mkdir()
-    record = Outside.take(project, programs_of([[str(python)]], project), ()).to_json()
-    assert Outside.from_json(record, project).changes() == ()
+    record = OutsideFiles.take(project, programs_of([[str(python)]], project), ()).to_json()
+    assert OutsideFiles.from_json(record, project).changes() == ()
     (packages / "pack.py").write_text("x = 2\n")
-    again = Outside.from_json(record, project)
+    again = OutsideFiles.from_json(record, project)
     assert [str(one) for one in again.changes()] == [f"{packages} was changed"]
     again.accept()
     assert again.changes() == ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.integrity.patterns import Finder, escaped, is_meant
+from pytest_reflex.integrity.patterns import Finder, escape_path, is_meant
 
 TREE = ("conftest.py", "a/conftest.py", "a/b/conftest.py", "a/x.md", "venv/conftest.py", "[1]/x.md")
 
@@ -40,8 +40,8 @@ def test_a_pattern_finds(root: Path, pattern: str, names: list[str]) -> None:
 
 
 def test_an_escaped_path_means_itself(root: Path) -> None:
-    assert _found(root, escaped("[1]/x.md")) == ["[1]/x.md"]
-    assert _found(root, escaped(root / "[1]") + "/*.md") == ["[1]/x.md"]
+    assert _found(root, escape_path("[1]/x.md")) == ["[1]/x.md"]
+    assert _found(root, escape_path(root / "[1]") + "/*.md") == ["[1]/x.md"]
 
 
 def test_links_are_followed_and_circles_end(root: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_change_is_seen_and_named(root: Path, act: Act, told: str) -> None:
     tree = ProjectTree(root).take()
     act(root)
     found = tree.changes()
-    assert [str(change) for change in tree.described(found)] == [told]
+    assert [str(change) for change in tree.describe(found)] == [told]
 
 
 @pytest.mark.parametrize(("act", "told"), CHANGES.values(), ids=CHANGES.keys())
@@ -102,7 +102,7 @@ def test_a_change_is_seen_by_a_later_process(root: Path, act: Act, told: str) ->
     record = ProjectTree(root).take().encode()
     act(root)
     tree = ProjectTree(root).decode(record)
-    assert [str(change) for change in tree.described(tree.changes())] == [told]
+    assert [str(change) for change in tree.describe(tree.changes())] == [told]
 
 
 NO_CHANGES: dict[str, Act] = {
@@ -192,7 +192,7 @@ def test_a_name_that_is_no_utf_8_is_named(root: Path) -> None:
     tree = ProjectTree(root).take()
     (root / os.fsdecode(b"caf\xe9.py")).write_text("x")
     found = tree.changes()
-    assert [change.path for change in tree.described(found)] == ["caf\\udce9.py"]
+    assert [change.path for change in tree.describe(found)] == ["caf\\udce9.py"]
     tree.accept(found)
     assert ProjectTree(root).decode(tree.encode()).changes() == {}
 

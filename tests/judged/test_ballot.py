@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.model.judged import Ballot, Ruling, Vote
-from pytest_reflex.verdict.score import MOST_VOTES, majority, ruling_of, settled
+from pytest_reflex.verdict.score import MOST_VOTES, decide_votes, majority, ruling_of
 from tests.judged.jurors import ballot
 
 TABLE = {
@@ -54,9 +54,9 @@ def test_what_is_settled_stays_so_whatever_follows(
     voting: tuple[list[Ruling], int, int], data: st.DataObject
 ) -> None:
     cast, size, quorum = voting
-    found = settled(cast, size=size, quorum=quorum)
+    found = decide_votes(cast, size=size, quorum=quorum)
     rest = data.draw(st.lists(rulings, max_size=size - len(cast)))
-    assert found in (None, settled([*cast, *rest], size=size, quorum=quorum))
+    assert found in (None, decide_votes([*cast, *rest], size=size, quorum=quorum))
 
 
 @settings(deadline=None, max_examples=60)
@@ -67,8 +67,8 @@ def test_a_vote_turned_into_a_pass_never_ends_a_pass(
     cast, size, quorum = voting
     at = data.draw(st.integers(0, len(cast)))
     better = [*cast[:at], Ruling.PASS, *cast[at + 1 :]][:size]
-    if settled(cast, size=size, quorum=quorum) is Ruling.PASS:
-        assert settled(better, size=size, quorum=quorum) is Ruling.PASS
+    if decide_votes(cast, size=size, quorum=quorum) is Ruling.PASS:
+        assert decide_votes(better, size=size, quorum=quorum) is Ruling.PASS
 
 
 @settings(deadline=None, max_examples=60)
@@ -79,8 +79,8 @@ def test_a_void_vote_never_helps(
     cast, size, quorum = voting
     at = data.draw(st.integers(0, max(len(cast) - 1, 0)))
     worse = [*cast[:at], Ruling.VOID, *cast[at + 1 :]][:size]
-    if settled(cast, size=size, quorum=quorum) is not Ruling.PASS:
-        assert settled(worse, size=size, quorum=quorum) is not Ruling.PASS
+    if decide_votes(cast, size=size, quorum=quorum) is not Ruling.PASS:
+        assert decide_votes(worse, size=size, quorum=quorum) is not Ruling.PASS
 
 
 @settings(deadline=None, max_examples=60)
@@ -90,7 +90,7 @@ def test_all_votes_settle_it_and_a_pass_has_its_quorum(
 ) -> None:
     cast, size, quorum = voting
     full = [*cast, *[Ruling.UNDECIDED] * (size - len(cast))]
-    found = settled(full, size=size, quorum=quorum)
+    found = decide_votes(full, size=size, quorum=quorum)
     assert (found is Ruling.PASS) == (full.count(Ruling.PASS) >= quorum)
     assert found is not None
 

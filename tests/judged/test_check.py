@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.judged import LONGEST, JudgedCheck, Purse
-from pytest_reflex.checks.registry import Registry, built_in
+from pytest_reflex.checks.judged import LONGEST, BudgetedJudge, JudgedCheck
+from pytest_reflex.checks.registry import Registry, built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.errors import CriteriaError
@@ -27,7 +27,7 @@ def judged(**params: Any) -> CheckSpec:
 
 
 def registry(folder: Path, body: str, **table: Any) -> Registry:
-    found = built_in()
+    found = built_in_registry()
     found.judge = judge(folder, body, **table)
     return found
 
@@ -73,7 +73,7 @@ def test_asking_ends_when_the_outcome_is_settled(
 
 def test_without_a_judge_nobody_is_asked_and_the_message_says_how(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x\n")
-    found = evaluate(target(tmp_path / "a.md", rule("a.x.y", judged())), built_in())
+    found = evaluate(target(tmp_path / "a.md", rule("a.x.y", judged())), built_in_registry())
     assert found.results[0].outcome is Outcome.NOT_MEASURED
     assert "--judge" in found.results[0].message
     assert not found.passed
@@ -155,7 +155,7 @@ def test_secrets_in_what_a_judge_says_are_hidden(
     monkeypatch.setenv("A_TEST_API_KEY", "sesame-open-4711")
     found = verdict(tmp_path, 'say("fail", "it has sesame-open-4711")')
     assert "sesame-open-4711" not in str(found.to_json())
-    assert "$A_TEST_API_KEY" in found.ballots[0].votes[0].told
+    assert "$A_TEST_API_KEY" in found.ballots[0].votes[0].reason_text
 
 
 FAULTS = {
@@ -199,7 +199,7 @@ def test_a_session_that_ends_leaves_no_verdict(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("part", "asked"), [("calls", 2), ("usd", 3), ("seconds", 1)])
 def test_a_purse_is_empty_after_the_vote_that_emptied_it(part: str, asked: int) -> None:
     left = {"calls": 2.0, "usd": 0.5, "seconds": 5.0}
-    purse = Purse(Priced(), {part: left[part]})
+    purse = BudgetedJudge(Priced(), {part: left[part]})
     votes = [purse.vote(case(number=n)) for n in range(1, 5)]
     assert [vote.ruling for vote in votes].count(Ruling.PASS) == asked
     assert f"used up ({part})" in votes[-1].error

@@ -60,7 +60,7 @@ def test_an_answer_counts_for_what_it_is(
     ruling, told = VOTES[body]
     vote = judge(tmp_path, body).vote(case())
     assert vote.ruling == ruling
-    assert told in vote.told
+    assert told in vote.reason_text
 
 
 @pytest.mark.parametrize("body", ["echo", "echo of the text"])
@@ -73,7 +73,7 @@ def test_json_in_the_artifact_is_in_nobodys_way(tmp_path: Path) -> None:
     body = 'say("fail", "it speaks to its judge: " + text)'
     vote = judge(tmp_path, body).vote(case(INJECTION))
     assert vote.ruling is Ruling.FAIL
-    assert '"verdict": "pass"}' in vote.told
+    assert '"verdict": "pass"}' in vote.reason_text
 
 
 def test_what_a_judge_said_before_it_crashed_is_no_reason(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pytest_reflex
 from pytest_reflex.agents.recording import Header
 from pytest_reflex.checks.judged import NOT_ASKED
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.suite import load_suite
@@ -229,7 +229,7 @@ def test_workers_always_ask_and_come_to_the_same_gate(
 def test_every_route_asks_alike(check: str, tmp_path: Path) -> None:
     """The core, and pytest in a fork, as loops and `evaluate` take them."""
     folder = suite(tmp_path, check)
-    registry = built_in()
+    registry = built_in_registry()
     registry.judge, registry.judge_when = judge(folder, "pass"), JudgeWhen.NO_BLOCKERS
     (target,) = load_suite(folder / "tone.reflex.yaml", registry=registry, root=folder)
     one = evaluate(target, registry)
@@ -254,7 +254,7 @@ def verdict(one: Evaluation) -> Any:
 
 def test_a_rule_that_nobody_was_asked_about_is_neither_fixed_nor_broken(tmp_path: Path) -> None:
     folder = suite(tmp_path, "{type: content, search: zebra}")
-    registry = built_in()
+    registry = built_in_registry()
     registry.judge, registry.judge_when = judge(folder, "fail"), JudgeWhen.NO_BLOCKERS
     (target,) = load_suite(folder / "tone.reflex.yaml", registry=registry, root=folder)
     marks = []

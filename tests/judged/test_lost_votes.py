@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.judged import Remembered
+from pytest_reflex.checks.judged import CachedJudge
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
@@ -19,11 +19,16 @@ from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.iterate.state import is_driven
-from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls, paid_calls
+from pytest_reflex.drivers.reflex.recovering import (
+    CALLS,
+    PendingCall,
+    find_lost_calls,
+    record_lost_calls,
+)
 from pytest_reflex.host import open_host
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.targets import Target
 from pytest_reflex.session.fork import evaluate_by_pytest
@@ -72,10 +77,10 @@ def registry_of(folder: Path, body: str) -> Registry:
 def test_each_call_for_a_vote_is_told_before_the_vote_is(
     tmp_path: Path, evaluator: Callable[..., object], body: str, calls: int
 ) -> None:
-    told: list[str | Cast] = []
+    told: list[str | CastVote] = []
     registry = registry_of(tmp_path, body)
     evaluator(target(tmp_path, registry, asked=told.append, heard=told.append), registry)
-    casts = [one for one in told if isinstance(one, Cast)]
+    casts = [one for one in told if isinstance(one, CastVote)]
     assert casts
     for cast in casts:
         at = told.index(cast)
@@ -85,10 +90,10 @@ def test_each_call_for_a_vote_is_told_before_the_vote_is(
 
 
 def test_a_vote_that_is_known_is_not_asked_for(tmp_path: Path) -> None:
-    heard: list[Cast] = []
-    Remembered(judge(tmp_path, "pass"), (), heard.append).vote(case())
+    heard: list[CastVote] = []
+    CachedJudge(judge(tmp_path, "pass"), (), heard.append).vote(case())
     asked: list[str] = []
-    Remembered(judge(tmp_path, "pass"), heard, print, asked=asked.append).vote(case())
+    CachedJudge(judge(tmp_path, "pass"), heard, print, asked=asked.append).vote(case())
     assert asked == []
 
 
@@ -104,12 +109,12 @@ def vote(question: str) -> dict[str, Any]:
 def test_a_vote_tells_of_its_own_calls_alone() -> None:
     played = History().planned().produced().prepared()
     after = played.events[-1].seq
-    calls = [Call(Step.EVALUATE, after, one) for one in (QUESTION, QUESTION, OTHER)]
+    calls = [PendingCall(Step.EVALUATE, after, one) for one in (QUESTION, QUESTION, OTHER)]
     run = {"run_id": played.events[0].run_id, CALLS: [call.to_json() for call in calls]}
-    assert lost_calls(run, played.events) == calls
+    assert find_lost_calls(run, played.events) == calls
     played.add(EventKind.VOTE_CAST, vote(QUESTION), Step.EVALUATE)
-    assert lost_calls(run, played.events) == calls[2:]
-    ((done, text),) = paid_calls(calls[:2])
+    assert find_lost_calls(run, played.events) == calls[2:]
+    ((done, text),) = record_lost_calls(calls[:2])
     assert text == "EVALUATE was under way when the run was killed; its 2 calls count as paid"
     spend = Spend().plus(done.payload["cost"])
     assert (spend.calls, spend.unknown, spend.unknown_tokens) == (2, 2, 2)
@@ -142,7 +147,7 @@ def test_each_kill_in_a_vote_is_one_call_and_status_shows_it(
 
 def test_a_session_that_takes_too_long_has_paid_for_its_votes(tmp_path: Path) -> None:
     asked: list[str] = []
-    heard: list[Cast] = []
+    heard: list[CastVote] = []
     registry = registry_of(tmp_path, "hang")
     place = target(tmp_path, registry, asked=asked.append, heard=heard.append)
     evaluate_by_pytest(place, registry, seconds=2)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.suite import load_suite
 from tests.judged.jurors import configured, judge
@@ -109,7 +109,7 @@ def test_the_fork_of_a_loop_comes_to_the_same_votes(
     from pytest_reflex.session.fork import evaluate_by_pytest
 
     monkeypatch.chdir(suite)
-    registry = built_in()
+    registry = built_in_registry()
     registry.judge = judge(suite, "polite")
     (target,) = load_suite(suite / "tone.reflex.yaml", registry=registry, root=suite)
     forked, core = evaluate_by_pytest(target, registry), evaluate(target, registry)

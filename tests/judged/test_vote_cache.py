@@ -20,7 +20,7 @@ from pytest_reflex.host import employ_judge, open_host
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.settings import load
 from pytest_reflex.storage import user_state
-from pytest_reflex.storage.user_state import VoteFolder, folder_of, nothing_planted
+from pytest_reflex.storage.user_state import VoteFolder, folder_of, remove_planted_votes
 from tests.judged.jurors import BODIES, configured, judge
 
 pytestmark = pytest.mark.variants
@@ -303,7 +303,7 @@ def test_what_comes_while_an_agent_works_is_removed(folder: Path) -> None:
     main(EVALUATE)
     before = {path: path.read_bytes() for path in kept(folder)}
     first, second, third = before
-    with nothing_planted(folder):
+    with remove_planted_votes(folder):
         first.write_bytes(second.read_bytes())
         (first.parent / f"{'a' * 64}.json").write_bytes(third.read_bytes())
         os.utime(first, ns=(0, 0))

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.judged import Remembered
+from pytest_reflex.checks.judged import CachedJudge
 from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.judging import Listener
 from pytest_reflex.model.events import Event
-from pytest_reflex.model.judged import Cast, Ruling
+from pytest_reflex.model.judged import CastVote, Ruling
 from pytest_reflex.reports.runs import event_line
 from tests.judged.jurors import case, configured, judge
 from tests.slim import slim_python
@@ -97,11 +97,11 @@ def test_a_budget_knows_the_votes_before_an_interruption(tmp_path: Path, evaluat
 
 
 def test_what_is_known_is_not_asked_and_another_text_is(tmp_path: Path) -> None:
-    heard: list[Cast] = []
-    jury = Remembered(judge(tmp_path, "pass"), (), heard.append)
+    heard: list[CastVote] = []
+    jury = CachedJudge(judge(tmp_path, "pass"), (), heard.append)
     vote = jury.vote(case())
-    again: list[Cast] = []
-    known = Remembered(judge(tmp_path, "fail"), heard, again.append)
+    again: list[CastVote] = []
+    known = CachedJudge(judge(tmp_path, "fail"), heard, again.append)
     assert (known.vote(case()), again) == (vote, [])
     assert known.vote(case()).ruling is Ruling.FAIL  # each is given once
     for other in (case("Another text.\n"), case(number=2), case(rubric="Be brief.")):
@@ -110,16 +110,16 @@ def test_what_is_known_is_not_asked_and_another_text_is(tmp_path: Path) -> None:
 
 
 def test_a_void_vote_is_told_and_asked_again(tmp_path: Path) -> None:
-    heard: list[Cast] = []
-    Remembered(judge(tmp_path, "crash"), (), heard.append).vote(case())
+    heard: list[CastVote] = []
+    CachedJudge(judge(tmp_path, "crash"), (), heard.append).vote(case())
     assert [cast.vote.ruling for cast in heard] == [Ruling.VOID]
-    assert Remembered(judge(tmp_path, "pass"), heard, print).vote(case()).ruling is Ruling.PASS
+    assert CachedJudge(judge(tmp_path, "pass"), heard, print).vote(case()).ruling is Ruling.PASS
 
 
 def test_a_vote_on_the_wire_comes_back_as_it_was(tmp_path: Path) -> None:
-    heard: list[Cast] = []
-    Remembered(judge(tmp_path, "pass"), (), heard.append).vote(case())
-    assert Cast.from_json(json.loads(json.dumps(heard[0].to_json()))) == heard[0]
+    heard: list[CastVote] = []
+    CachedJudge(judge(tmp_path, "pass"), (), heard.append).vote(case())
+    assert CastVote.from_json(json.loads(json.dumps(heard[0].to_json()))) == heard[0]
 
 
 def test_what_kept_a_vote_from_being_durable_is_raised_at_the_end(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_kept_a_vote_from_being_durable_is_raised_at_the_end(tmp_path: Path
         raise OSError("the disk is full")
 
     listener = Listener(full)
-    Remembered(judge(tmp_path, "pass"), (), listener).vote(case())
+    CachedJudge(judge(tmp_path, "pass"), (), listener).vote(case())
     with pytest.raises(OSError, match="the disk is full"):
         listener.end()
 

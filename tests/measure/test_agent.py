@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.configure import agent_from_table
-from pytest_reflex.drivers.common.measure import Attempt, Measurement, measured
+from pytest_reflex.drivers.common.measure import Attempt, Measurement, run_measure
 from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.record_file import RunFile
@@ -52,7 +52,7 @@ def reply(text: str, **more: Any) -> Reply:
 
 
 def found(*answers: Any, unit: str = "") -> Measurement:
-    return measured(AgentMeasure(Tool(*answers), "Count the pages.", unit=unit), Attempt())
+    return run_measure(AgentMeasure(Tool(*answers), "Count the pages.", unit=unit), Attempt())
 
 
 @pytest.mark.parametrize("status", ["passed", "failed", "not_measured"])
@@ -106,7 +106,7 @@ def test_a_value_that_is_no_finite_number_is_an_error(word: str) -> None:
         )
 
     tool._answers += [text(""), text("")]
-    assert measured(measure, Attempt()).status == "error"
+    assert run_measure(measure, Attempt()).status == "error"
 
 
 def test_text_around_the_answer_may_take_it_back() -> None:
@@ -115,7 +115,7 @@ def test_text_around_the_answer_may_take_it_back() -> None:
     case = measure.prompt().partition("Case number: ")[2][:16]
     text = json.dumps({"case": case, **GOOD, "status": "passed"}) + "\nBut I did not look."
     tool._answers += [text, text]
-    one = measured(measure, Attempt())
+    one = run_measure(measure, Attempt())
     assert one.status == "error"
     assert "text stands around" in one.summary or "is not the number of this case" in one.summary
 
@@ -131,7 +131,7 @@ def test_each_call_is_under_way_until_its_answer_is_there() -> None:
             return super().ask(question)
 
     tool = Noting("I think so.", {**GOOD, "status": "passed"})
-    one = measured(AgentMeasure(tool, "Count the pages."), Attempt(calls=calls))
+    one = run_measure(AgentMeasure(tool, "Count the pages."), Attempt(calls=calls))
     assert [[cost["usd"] for cost in costs] for costs in during] == [[None], [0.5, None]]
     assert calls.take() == one.cost
 
@@ -141,7 +141,7 @@ import os, sys
 from pathlib import Path
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.measure import Attempt, measured
+from pytest_reflex.drivers.common.measure import Attempt, run_measure
 from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
 from pytest_reflex.drivers.common.record_file import NextStep
 from pytest_reflex.drivers.common.running import resume, run
@@ -155,7 +155,7 @@ class Counting:
         return Stop(StopReason.SUCCESS) if record.data["done"] else NextStep("count")
     def perform(self, step, record, tools):
         attempt = Attempt(tools.environment, tools.cancel, tools.calls)
-        return {"found": measured(AgentMeasure(tools.agent, "Count."), attempt).summary}
+        return {"found": run_measure(AgentMeasure(tools.agent, "Count."), attempt).summary}
     def apply(self, data, outcome):
         return {"done": 1}
 
@@ -202,12 +202,14 @@ def test_the_prompt_is_no_answer_to_itself() -> None:
         def ask(self, question: Question) -> Reply:
             return Reply(text=question.prompt, agent="echo")
 
-    assert measured(AgentMeasure(Echo(), 'Say {"status": "passed"}'), Attempt()).status == "error"
+    assert (
+        run_measure(AgentMeasure(Echo(), 'Say {"status": "passed"}'), Attempt()).status == "error"
+    )
 
 
 def test_an_answer_that_was_refused_is_asked_for_once_more_with_the_reason() -> None:
     tool = Tool("I think so.", {**GOOD, "status": "passed"})
-    one = measured(AgentMeasure(tool, "Count the pages."), Attempt())
+    one = run_measure(AgentMeasure(tool, "Count the pages."), Attempt())
     assert (one.status, one.cost and one.cost["calls"]) == ("passed", 2)
     assert "Your last answer was refused" in tool.asked[1].prompt
 
@@ -251,7 +253,7 @@ SLOW = "import sys, time; sys.stdin.read(); print('begun', flush=True); time.sle
 def test_a_tool_that_takes_too_long_is_an_error() -> None:
     table = {"command": [sys.executable, "-c", SLOW], "timeout": 2}
     agent = agent_from_table("slow", table, {"slow": table}, timeout=60.0, timeout_of="")
-    one = measured(AgentMeasure(agent, "Count the pages."), Attempt())
+    one = run_measure(AgentMeasure(agent, "Count the pages."), Attempt())
     assert one.status == "error"
     assert one.summary.startswith("agent slow: ")
     assert one.cost is not None
@@ -262,11 +264,11 @@ def test_an_agent_is_not_asked_once_the_run_was_stopped() -> None:
     stop = Event()
     stop.set()
     tool = Tool()
-    one = measured(AgentMeasure(tool, "Count the pages."), Attempt(cancel=stop))
+    one = run_measure(AgentMeasure(tool, "Count the pages."), Attempt(cancel=stop))
     assert (one.status, tool.asked) == ("not_measured", [])
 
 
 def test_an_agent_gets_the_variables() -> None:
     tool = Tool({**GOOD, "status": "passed"})
-    measured(AgentMeasure(tool, "Count the pages."), Attempt({"PYTEST_REFLEX_ITERATION": "3"}))
+    run_measure(AgentMeasure(tool, "Count the pages."), Attempt({"PYTEST_REFLEX_ITERATION": "3"}))
     assert tool.asked[0].environment["PYTEST_REFLEX_ITERATION"] == "3"

@@ -17,7 +17,7 @@ from pytest_reflex.drivers.common.measure import (
     Measurement,
     MeasurementStatus,
     failure,
-    measured,
+    run_measure,
 )
 from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.process.run import Finished
@@ -27,7 +27,7 @@ PYTHON = shlex.quote(sys.executable)
 
 
 def measure(folder: Path, command: str | tuple[str, ...], timeout: float = 60) -> Measurement:
-    return measured(CommandMeasure(command, folder=folder, timeout=timeout), Attempt())
+    return run_measure(CommandMeasure(command, folder=folder, timeout=timeout), Attempt())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_command_passes_by_exit_status_0_alone(
 def test_what_runs_too_long_is_an_error_with_what_it_wrote(tmp_path: Path) -> None:
     with marked() as (environment, living):
         slow = CommandMeasure("echo step 1; sleep 60", folder=tmp_path, timeout=2)
-        found = measured(slow, Attempt(environment))
+        found = run_measure(slow, Attempt(environment))
         assert gone_within(60, living)
     assert (found.status, found.evidence) == ("error", "step 1")
     assert "it ran longer than 2 s and was stopped" in found.summary
@@ -65,7 +65,7 @@ def test_what_runs_too_long_is_an_error_with_what_it_wrote(tmp_path: Path) -> No
 def test_what_a_command_leaves_behind_is_killed_and_told(tmp_path: Path) -> None:
     with marked() as (environment, living):
         leaving = CommandMeasure("sleep 60 & exit 0", folder=tmp_path, timeout=60)
-        found = measured(leaving, Attempt(environment))
+        found = run_measure(leaving, Attempt(environment))
         assert gone_within(60, living)
     assert (found.status, found.left_children) == ("passed", True)
     assert "were killed" in found.summary
@@ -88,8 +88,8 @@ def test_a_secret_of_the_environment_is_no_evidence(
 
 def test_variables_reach_the_command(tmp_path: Path) -> None:
     look = CommandMeasure('test "$ITEM" = 7', folder=tmp_path, timeout=60)
-    assert measured(look, Attempt({"ITEM": "7"})).passed
-    assert measured(look, Attempt({"ITEM": "8"})).status == "failed"
+    assert run_measure(look, Attempt({"ITEM": "7"})).passed
+    assert run_measure(look, Attempt({"ITEM": "8"})).status == "failed"
 
 
 @pytest.mark.parametrize("command", ["", "  ", (), ("",), "a\0b", ("a", "b\0")])
@@ -130,7 +130,7 @@ def test_a_reader_takes_a_number_and_its_unit_from_the_output(
     tmp_path: Path, output: str, status: str, value: Fraction | None, unit: str
 ) -> None:
     look = CommandMeasure(("echo", output), folder=tmp_path, timeout=60, read=p95)
-    found = measured(look, Attempt())
+    found = run_measure(look, Attempt())
     assert (found.status, found.value, found.unit) == (status, value, unit)
 
 
@@ -139,7 +139,7 @@ def test_a_reader_is_not_asked_of_what_did_not_come_to_its_end(
     tmp_path: Path, command: str
 ) -> None:
     look = CommandMeasure(command, folder=tmp_path, timeout=2, read=p95)
-    assert (found := measured(look, Attempt())).status == "error"
+    assert (found := run_measure(look, Attempt())).status == "error"
     assert found.value is None
 
 
@@ -147,7 +147,7 @@ def test_nothing_is_measured_once_the_run_was_stopped(tmp_path: Path) -> None:
     stop = Event()
     stop.set()
     look = CommandMeasure("touch made", folder=tmp_path, timeout=60)
-    found = measured(look, Attempt(cancel=stop))
+    found = run_measure(look, Attempt(cancel=stop))
     assert (found.status, found.passed) == ("not_measured", False)
     assert not (tmp_path / "made").exists()
 
@@ -156,8 +156,8 @@ def test_what_a_measure_raises_is_an_error() -> None:
     def broken(attempt: Attempt) -> Measurement:
         raise ReflexError("the file\nis gone")
 
-    assert measured(broken, Attempt()).summary == "the file\\nis gone"
-    assert measured(broken, Attempt()).status == "error"
+    assert run_measure(broken, Attempt()).summary == "the file\\nis gone"
+    assert run_measure(broken, Attempt()).status == "error"
 
 
 def test_a_measurement_is_json_with_an_exact_value() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.judge import AgentJudge
-from pytest_reflex.drivers.common.measure import Attempt, Measurement, measured
+from pytest_reflex.drivers.common.measure import Attempt, Measurement, run_measure
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.host import open_host
@@ -50,7 +50,7 @@ def measure(project: Path, *artifacts: str, criteria: str = "words.yaml", **more
 
 
 def found(project: Path, *artifacts: str, **more: Any) -> Measurement:
-    return measured(measure(project, *artifacts, **more), Attempt())
+    return run_measure(measure(project, *artifacts, **more), Attempt())
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_the_report_is_the_evidence(project: Path) -> None:
 def test_a_suite_measures_its_own_artifacts(project: Path) -> None:
     (project / "docs.reflex.yaml").write_text("criteria: words.yaml\nartifacts: ['*d.md']\n")
     suite = measure(project, criteria="docs.reflex.yaml")
-    assert sorted(path.name for path in suite.judged_now()) == ["bad.md", "good.md"]
-    assert measured(suite, Attempt()).summary.startswith("bad.md: failed rules: ")
+    assert sorted(path.name for path in suite.find_artifacts()) == ["bad.md", "good.md"]
+    assert run_measure(suite, Attempt()).summary.startswith("bad.md: failed rules: ")
     (project / "bad.md").unlink()
-    assert measured(suite, Attempt()).passed
+    assert run_measure(suite, Attempt()).passed
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_the_judge_costs_is_in_the_measurement(project: Path) -> None:
     registry = open_host().registry
     registry.judge = AgentJudge(Judge())
     look = CriteriaMeasure("judged.yaml", ["good.md"], project=project, registry=registry)
-    one = measured(look, Attempt())
+    one = run_measure(look, Attempt())
     assert one.status == "passed"
     assert one.cost is not None
     assert (one.cost["calls"], one.cost["usd"], one.cost["tokens"]) == (1, 0.25, 7)
@@ -139,7 +139,7 @@ def test_what_the_judge_costs_is_in_the_measurement(project: Path) -> None:
 def test_criteria_are_read_once(project: Path) -> None:
     look = measure(project, "weak.md")
     (project / "words.yaml").write_text(CRITERIA.replace("0.9", "0.1").replace("beta", "alpha"))
-    assert measured(look, Attempt()).status == "failed"
+    assert run_measure(look, Attempt()).status == "failed"
 
 
 SLOW = """\
@@ -162,6 +162,6 @@ def test_what_a_check_runs_is_ended_once_the_run_is_stopped(project: Path) -> No
 
     look = measure(project, "good.md", criteria="slow.yaml")
     Thread(target=stop_once_begun, daemon=True).start()
-    one = measured(look, Attempt(cancel=stop))
+    one = run_measure(look, Attempt(cancel=stop))
     assert one.status == "not_measured"
     assert one.seconds < 50

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.model.plain import boundary, clip, one_line, visible, visible_json
+from pytest_reflex.model.plain import boundary, clip, escape_control, one_line, visible_json
 
 ANY_TEXT = st.text(
     st.characters(exclude_categories=()) | st.sampled_from("\u200c\u200d\u061c👩म"), max_size=60
@@ -32,7 +32,7 @@ ANY_TEXT = st.text(
     ],
 )
 def test_what_acts_on_a_terminal_is_escaped(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert escape_control(text) == shown
 
 
 @settings(deadline=None)
@@ -40,7 +40,7 @@ def test_what_acts_on_a_terminal_is_escaped(text: str, shown: str) -> None:
 def test_json_is_visible_and_says_the_same(text: str) -> None:
     shown = visible_json({"text": text}, indent=2)
     assert json.loads(shown) == {"text": text}
-    assert visible(shown) == shown
+    assert escape_control(shown) == shown
 
 
 def test_a_terminal_never_gets_a_raw_control_sequence_as_json() -> None:
@@ -51,16 +51,16 @@ def test_a_terminal_never_gets_a_raw_control_sequence_as_json() -> None:
 
 @pytest.mark.parametrize("text", ["👩\u200d🔬", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष"])
 def test_b034_joiners_within_a_character_stay(text: str) -> None:
-    assert visible(text) == text
+    assert escape_control(text) == text
 
 
 @given(ANY_TEXT)
 @settings(deadline=None)
 def test_visible_text_holds_nothing_that_acts(text: str) -> None:
-    shown = visible(text)
+    shown = escape_control(text)
     shown.encode("utf-8")
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
-    assert visible(shown) == shown
+    assert escape_control(shown) == shown
 
 
 @given(ANY_TEXT, st.integers(1, 40))

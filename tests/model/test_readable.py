@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.model.plain import readable
+from pytest_reflex.model.plain import strip_ansi
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from pytest_reflex.model.plain import readable
     ids=range(10),
 )
 def test_only_what_a_person_reads_is_left(text: str, left: str) -> None:
-    assert readable(text) == left
+    assert strip_ansi(text) == left

@@ -14,9 +14,16 @@ import pytest
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.session.conclude import CHANGED, CRASHED, Conclusion, Tally, conclude, expected
-from pytest_reflex.session.plan import Plan, Planned
-from pytest_reflex.session.results import Reported
+from pytest_reflex.session.conclude import (
+    CHANGED,
+    CRASHED,
+    Conclusion,
+    ResultTally,
+    conclude,
+    expected_targets,
+)
+from pytest_reflex.session.plan import PlannedTarget, SessionPlan
+from pytest_reflex.session.results import ReportedResult
 from tests.verdict.sets import rule, target
 
 ID = "it.reflex.yaml"
@@ -45,9 +52,9 @@ def report(node_id: str, outcome: str = "passed", when: str = "call") -> Any:
     )
 
 
-def reported(check: str, outcome: Outcome, *, sha256: str = digest("text")) -> Reported:
+def reported(check: str, outcome: Outcome, *, sha256: str = digest("text")) -> ReportedResult:
     rule_id, _, index = check.partition("::")
-    return Reported(
+    return ReportedResult(
         node_id=f"{ID}::{check}",
         target=ID,
         rule=rule_id,
@@ -57,7 +64,7 @@ def reported(check: str, outcome: Outcome, *, sha256: str = digest("text")) -> R
     )
 
 
-def add(tally: Tally, plan: Plan, check: str, word: str) -> None:
+def add(tally: ResultTally, plan: SessionPlan, check: str, word: str) -> None:
     """Let a check have passed, failed or erred, or be deselected, skipped, lost or cut off."""
     node_id = f"{ID}::{check}"
     if word in SAID:
@@ -77,16 +84,16 @@ def judged(
     *words: str,
     partial: bool = True,
     rules: Sequence[Rule] = RULES,
-    then: Callable[[Tally], object] | None = None,
+    then: Callable[[ResultTally], object] | None = None,
 ) -> Conclusion:
     """Return the conclusion over four checks of three rules; the rest of `words` is "pass"."""
     one = replace(target(*rules, threshold="0.9"), artifact=artifact)
-    plan, tally = Plan(targets={ID: Planned(one, digest("text"))}), Tally()
+    plan, tally = SessionPlan(targets={ID: PlannedTarget(one, digest("text"))}), ResultTally()
     for check, word in zip(CHECKS, [*words, *["pass"] * 4], strict=False):
         add(tally, plan, check, word)
     if then:
         then(tally)
-    (found,) = expected(plan, artifact.parent)
+    (found,) = expected_targets(plan, artifact.parent)
     return conclude(found, plan, tally, partial=partial)
 
 
@@ -163,7 +170,7 @@ def test_an_artifact_that_changed_does_not_pass(artifact: Path, words: tuple[str
 
 @pytest.mark.parametrize("words", [(), ("deselected",)])
 def test_nor_does_one_that_changed_and_changed_back(artifact: Path, words: tuple[str, ...]) -> None:
-    def read_otherwise(tally: Tally) -> None:
+    def read_otherwise(tally: ResultTally) -> None:
         check = "b.x.mild::0"
         other = reported(check, Outcome.PASS, sha256=digest("other"))
         tally.add(report(f"{ID}::{check}"), other)
@@ -189,7 +196,7 @@ def test_nor_does_one_that_changed_and_changed_back(artifact: Path, words: tuple
 def test_an_item_that_reports_twice_counts_with_its_worst(
     first: Outcome, second: Outcome, swapped: bool
 ) -> None:
-    tally, check = Tally(), "a.x.fail::0"
+    tally, check = ResultTally(), "a.x.fail::0"
     for outcome in (second, first) if swapped else (first, second):
         tally.add(report(f"{ID}::{check}"), reported(check, outcome))
     found = tally.result(f"{ID}::{check}", ID, "a.x.fail", 0)
@@ -201,12 +208,14 @@ def test_an_item_that_reports_twice_counts_with_its_worst(
 def test_a_check_that_passed_and_was_skipped_or_lost_too_is_not_measured(
     artifact: Path, word: str
 ) -> None:
-    found = judged(artifact, then=lambda tally: add(tally, Plan(), "a.x.fail::0", word))
+    found = judged(artifact, then=lambda tally: add(tally, SessionPlan(), "a.x.fail::0", word))
     assert found.judged.status == "incomplete"
 
 
 def test_one_that_failed_and_was_lost_too_has_failed(artifact: Path) -> None:
-    found = judged(artifact, "fail", then=lambda tally: add(tally, Plan(), "a.x.fail::0", "lost"))
+    found = judged(
+        artifact, "fail", then=lambda tally: add(tally, SessionPlan(), "a.x.fail::0", "lost")
+    )
     assert found.judged.status == "failed"
 
 
@@ -222,7 +231,7 @@ def test_one_that_failed_and_was_lost_too_has_failed(artifact: Path) -> None:
 def test_the_final_outcome_of_a_report_counts_where_it_is_worse(
     outcome: str, when: str, word: Outcome, message: str
 ) -> None:
-    tally, check = Tally(), "a.x.fail::0"
+    tally, check = ResultTally(), "a.x.fail::0"
     tally.add(report(f"{ID}::{check}", outcome, when), reported(check, Outcome.PASS))
     found = tally.result(f"{ID}::{check}", ID, "a.x.fail", 0)
     assert found is not None
@@ -236,7 +245,7 @@ def test_a_report_that_is_skipped_in_the_end_is_not_measured(artifact: Path) -> 
 
 
 def test_a_rerun_says_nothing() -> None:
-    tally = Tally()
+    tally = ResultTally()
     tally.add(report(f"{ID}::a.x.fail::0", "rerun"), reported("a.x.fail::0", Outcome.FAIL))
     tally.add(report(f"{ID}::b.x.mild::0", "rerun", CRASHED), None)
     assert not tally.results

@@ -13,7 +13,7 @@ from tests.plugin.conftest import MILD, append_rule, edit, without_durations, wr
 SCRIPT = """
 import json, os, sys, threading, time
 from pathlib import Path
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.model.targets import CompiledCheck
@@ -25,7 +25,7 @@ class Odd:
     def compile(self, spec, variables):
         return CompiledCheck(spec, lambda artifact, context: {deed})
 
-registry = built_in()
+registry = built_in_registry()
 registry.register(Odd())
 (target,) = load_suite(Path("mini.reflex.yaml"), registry=registry, root=Path())
 {more}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.session.fork import evaluate_by_pytest
 from tests.plugin.conftest import Run, write
@@ -62,7 +62,7 @@ def test_workers_keep_them_apart(grouped: pytest.Pytester, run_workers: Run) -> 
 
 
 def test_an_evaluation_in_a_fork_keeps_them_apart(grouped: pytest.Pytester) -> None:
-    registry = built_in()
+    registry = built_in_registry()
     (target,) = load_suite(Path("mini.reflex.yaml"), registry=registry, root=Path())
     assert evaluate_by_pytest(target, registry).passed
 

@@ -17,7 +17,7 @@ from pytest_reflex.reports.terminal import (
     evaluation_text,
 )
 from pytest_reflex.session.items import explain
-from pytest_reflex.verdict.gate import Decision, Judged, gate_over
+from pytest_reflex.verdict.gate import JudgedTarget, SessionVerdict, gate_over
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import SHA, evaluation, rule, target
 
@@ -42,10 +42,10 @@ def sample(message: str = "no such section") -> Evaluation:
     return judge(target(GOOD, bad, MILD, NOTE, late), results, sha256=SHA)
 
 
-def decision(*evaluations: Evaluation, problems: tuple[Problem, ...] = ()) -> Decision:
-    judged = tuple(Judged(evaluation=one) for one in evaluations)
+def decision(*evaluations: Evaluation, problems: tuple[Problem, ...] = ()) -> SessionVerdict:
+    judged = tuple(JudgedTarget(evaluation=one) for one in evaluations)
     gate = gate_over(judged, problems)
-    return Decision(judged=judged, gate=gate, exit_status=1, problems=problems)
+    return SessionVerdict(judged=judged, gate=gate, exit_status=1, problems=problems)
 
 
 def test_an_evaluation_says_everything_in_80_columns() -> None:

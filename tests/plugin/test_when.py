@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.suite import load_suite
@@ -94,7 +94,7 @@ def test_every_route_says_the_same(
     assert (evaluation["not_applicable"], evaluation["measured"], evaluation["total"]) == (5, 1, 6)
     assert not (conditional.path / "started").exists()
 
-    registry = built_in()
+    registry = built_in_registry()
     (target,) = load_suite(Path("mini.reflex.yaml"), registry=registry, root=Path())
     core = without_durations(evaluate(target, registry).to_json())
     assert without_durations(evaluate_by_pytest(target, registry).to_json()) == core

@@ -39,35 +39,35 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_time_passes_while_we_wait(clock: Clock) -> None:
     one = Deadline(2.5)
-    assert (one.pause(), one.passed()) == (1.0, False)
+    assert (one.pause(), one.has_passed()) == (1.0, False)
     clock.now += 2
     assert one.pause() == 0.5
     clock.now += 0.5
-    assert one.passed()
+    assert one.has_passed()
 
 
 def test_a_wait_that_ends_much_too_late_was_a_sleep(clock: Clock) -> None:
     one = Deadline(2.5)
     assert one.pause() == 1.0
     clock.now += 3600
-    assert not one.passed()
+    assert not one.has_passed()
     assert one.pause() == 1.0
     clock.now += 1.5
-    assert one.passed()
+    assert one.has_passed()
 
 
 def test_work_between_two_waits_counts(clock: Clock) -> None:
     one = Deadline(5)
     one.pause()
-    assert not one.passed()
+    assert not one.has_passed()
     clock.now += 5
-    assert one.passed()
+    assert one.has_passed()
 
 
 def test_without_a_limit_there_is_always_time(clock: Clock) -> None:
     one = Deadline(None, 0.1)
     clock.now += 1e9
-    assert (one.pause(), one.passed()) == (0.1, False)
+    assert (one.pause(), one.has_passed()) == (0.1, False)
 
 
 def test_f23_a_command_is_not_late_because_we_were_stopped() -> None:

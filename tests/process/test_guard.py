@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.guard import GUARD, Guard
-from pytest_reflex.process.guard_child import Left, note
+from pytest_reflex.process.guard import GUARD, Reaper
+from pytest_reflex.process.guard_child import Leftovers, note
 from tests.process.zoo import ON_LINUX, PYTHON, gone_within, marked, shell
 
 pytestmark = pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
@@ -126,22 +126,22 @@ def test_a_fork_goes_on_where_the_guard_was_killed(tmp_path: Path) -> None:
 
 def test_without_a_python_of_its_own_there_is_no_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
-    guard = Guard()
+    guard = Reaper()
     assert guard.mark().startswith("PYTEST_REFLEX_CHILD=")
     assert guard.pid is None
     guard.watch(1)
 
 
 @pytest.fixture
-def guard() -> Iterator[Guard]:
-    guard = Guard()
+def guard() -> Iterator[Reaper]:
+    guard = Reaper()
     guard.mark()
     yield guard
     guard.close()
 
 
 def test_nothing_is_written_into_a_file_that_took_the_number_of_the_pipe(
-    guard: Guard, tmp_path: Path
+    guard: Reaper, tmp_path: Path
 ) -> None:
     writer = guard._writer
     assert writer
@@ -155,9 +155,9 @@ def test_nothing_is_written_into_a_file_that_took_the_number_of_the_pipe(
     guard.release(123)
 
 
-def test_another_fork_has_marks_of_its_own(guard: Guard) -> None:
+def test_another_fork_has_marks_of_its_own(guard: Reaper) -> None:
     before = guard.mark().rsplit("-", 2)[0]
-    with guard.shared():
+    with guard.share():
         guard.after_fork()
     assert guard.mark().rsplit("-", 2)[0] == before
     guard._process = None
@@ -166,7 +166,7 @@ def test_another_fork_has_marks_of_its_own(guard: Guard) -> None:
 
 
 def test_what_began_and_has_not_ended_is_known() -> None:
-    left = Left()
+    left = Leftovers()
     note([b"+12", b"+34", b"-12", b"+56", b">/a", b">/b c", b"</a", b"-99"], left)
     assert (left.leaders, left.folders) == ({34, 56}, {"/b c"})
 

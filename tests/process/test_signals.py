@@ -148,7 +148,7 @@ def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Pat
 
 UNHEARD = """
 import signal, sys, threading, time
-from pytest_reflex.process.pool import Pool, as_ended, await_all
+from pytest_reflex.process.pool import Pool, iterate_done, await_all
 from pytest_reflex.process.signals import interruptible
 
 def call():
@@ -163,7 +163,7 @@ pool = Pool(1, cancel)
 waits = {
     "a result": lambda: pool.result("key"),
     "all": lambda: await_all([future]),
-    "each": lambda: list(as_ended([future])),
+    "each": lambda: list(iterate_done([future])),
 }
 with interruptible():
     future = pool.submit("key", call)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_reflex.process.deadline import ticking
+from pytest_reflex.process.deadline import interval_timer
 from pytest_reflex.process.fork import can_fork
 
 
@@ -23,7 +23,7 @@ def alarm() -> Iterator[None]:
 
 def test_it_ticks_while_something_else_blocks() -> None:
     ticks: list[bool] = []
-    with ticking(0.01, lambda: ticks.append(can_fork())):
+    with interval_timer(0.01, lambda: ticks.append(can_fork())):
         time.sleep(0.1)
     seen = len(ticks)
     time.sleep(0.05)
@@ -35,7 +35,7 @@ def test_it_ticks_while_something_else_blocks() -> None:
 def test_an_alarm_of_somebody_else_is_left_alone() -> None:
     rang: list[int] = []
     signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
-    with ticking(0.01, lambda: rang.append(0)):
+    with interval_timer(0.01, lambda: rang.append(0)):
         signal.alarm(1)
         signal.pause()
     assert rang == [signal.SIGALRM]
@@ -45,7 +45,7 @@ def test_who_takes_the_alarm_later_keeps_it() -> None:
     def theirs(number: int, frame: object) -> None:
         pass
 
-    with ticking(0.01, lambda: None):
+    with interval_timer(0.01, lambda: None):
         signal.signal(signal.SIGALRM, theirs)
         signal.alarm(60)
     assert signal.getsignal(signal.SIGALRM) is theirs
@@ -56,7 +56,7 @@ def test_another_thread_has_no_ticks() -> None:
     ticks: list[int] = []
 
     def work() -> None:
-        with ticking(0.01, lambda: ticks.append(1)):
+        with interval_timer(0.01, lambda: ticks.append(1)):
             time.sleep(0.05)
 
     thread = threading.Thread(target=work)
@@ -66,6 +66,6 @@ def test_another_thread_has_no_ticks() -> None:
 
 
 def test_an_interruption_ends_the_ticks() -> None:
-    with pytest.raises(KeyboardInterrupt), ticking(0.01, lambda: None):
+    with pytest.raises(KeyboardInterrupt), interval_timer(0.01, lambda: None):
         raise KeyboardInterrupt
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

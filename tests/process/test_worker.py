@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.worker import DiedError, LateError, Worker, serving
+from pytest_reflex.process.worker import DiedError, LateError, Worker, worker_command
 from pytest_reflex.process.worker_child import MEMORY
 from tests.process.zoo import ON_LINUX, gone_within, marked
 
@@ -111,7 +111,9 @@ def serve(arguments):
 
 def test_a_module_is_served_under_a_bound_of_memory(tmp_path: Path) -> None:
     (tmp_path / "served.py").write_text(SERVED)
-    worker = Worker(serving(str(tmp_path / "served.py"), "a b", site=False), env=dict(os.environ))
+    worker = Worker(
+        worker_command(str(tmp_path / "served.py"), "a b", site=False), env=dict(os.environ)
+    )
     assert json.loads(worker.ask(b"x" * 3_000_000, 30)) == [["a b"], "x" * 3_000_000, MEMORY]
     assert json.loads(worker.ask(b"", 30)) == {}
     assert [path.name for path in tmp_path.iterdir()] == ["served.py"]
@@ -120,7 +122,7 @@ def test_a_module_is_served_under_a_bound_of_memory(tmp_path: Path) -> None:
 
 def test_a_served_module_ends_when_it_was_idle(tmp_path: Path) -> None:
     (tmp_path / "served.py").write_text(SERVED.replace("60.0", "0.0"))
-    worker = Worker(serving(str(tmp_path / "served.py")), env=dict(os.environ))
+    worker = Worker(worker_command(str(tmp_path / "served.py")), env=dict(os.environ))
     with pytest.raises(DiedError):
         worker._receive(1, time.monotonic() + 30)
     worker.close()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_reflex.agents.judge import ask_for, judge_prompt
 from pytest_reflex.agents.prompts import prompt_for, prompt_parts
-from pytest_reflex.agents.replay import comparable
+from pytest_reflex.agents.replay import normalize
 from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.measure_criteria import AgentMeasure
@@ -96,7 +96,7 @@ Story = Iterator[tuple[str, Golden]]
 
 def _of_step(request: StepRequest, project: Path) -> Golden:
     def plain(text: str) -> str:
-        return comparable(text, run_ids=[request.run_id], folders=[str(project)])
+        return normalize(text, run_ids=[request.run_id], folders=[str(project)])
 
     parts = [(part.title, plain(part.text)) for part in prompt_parts(request)]
     return Golden(plain(prompt_for(request)), parts)
@@ -196,7 +196,7 @@ def session(folder: Path) -> Story:
     for path in names:
         prompt = path.read_text("utf-8")
         run_id = re.findall(r"for run (\S+),", prompt)
-        plain = comparable(prompt, run_ids=run_id, folders=[str(project.folder)])
+        plain = normalize(prompt, run_ids=run_id, folders=[str(project.folder)])
         yield path.name, Golden(plain, _split(plain))
 
 
@@ -244,7 +244,7 @@ def iterate(folder: Path) -> Story:
     kept = [path for path in sorted(folder.iterdir()) if path.name.isdigit()]
     assert kept, done.stdout + done.stderr
     for path in kept:
-        plain = comparable(path.read_text("utf-8"), folders=[str(project.folder)])
+        plain = normalize(path.read_text("utf-8"), folders=[str(project.folder)])
         yield path.name, Golden(plain, prompt_sections(plain))
 
 

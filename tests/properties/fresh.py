@@ -6,8 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from tests.properties.judging import verdict
 
 if __name__ == "__main__":
-    json.dump(verdict(sys.argv[1], Path(sys.argv[2]), built_in()), sys.stdout)
+    json.dump(verdict(sys.argv[1], Path(sys.argv[2]), built_in_registry()), sys.stdout)

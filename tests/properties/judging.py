@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pytest_reflex.checks.registry import Registry, built_in
+from pytest_reflex.checks.registry import Registry, built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.model.enums import Level
@@ -42,14 +42,14 @@ _PURE = (
 def criteria(name: str) -> Criteria:
     """Return the criteria of a file beside this module, or else of the stock template."""
     own = CRITERIA / f"{name}.yaml"
-    return load_criteria(str(own) if own.exists() else name, registry=built_in())
+    return load_criteria(str(own) if own.exists() else name, registry=built_in_registry())
 
 
 def fresh_registry() -> Registry:
     """Return the registry of a host that has judged nothing, in a process that keeps nothing."""
     for one in _kept(len(sys.modules)):
         one.cache_clear()
-    return built_in()
+    return built_in_registry()
 
 
 @cache

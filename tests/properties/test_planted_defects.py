@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.templates import stock_names
 from pytest_reflex.model.enums import Level
@@ -75,7 +75,7 @@ def judged(
             shutil.copy(CORPUS / template / beside, folder / "beside")
         artifact = folder if beside else path
         target = Target(criteria=criteria(template), level=level, artifact=artifact, root=folder)
-        return evaluate(target, built_in())
+        return evaluate(target, built_in_registry())
 
 
 before = cache(judged)

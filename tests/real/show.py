@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from pytest_reflex.agents.recording import Header, Recording, read_recording
-from pytest_reflex.agents.replay import comparable
+from pytest_reflex.agents.replay import normalize
 from pytest_reflex.storage.journal import Journal
 from tests.real import flowing, holding
 from tests.real.clients import CLAUDE, CLIENTS, Client, bare
@@ -44,7 +44,7 @@ def keep(recording: Recording, path: Path) -> None:
         journal.append(header.to_json())
         for call in recording.calls:
             wire = call.to_json()
-            text = comparable(str(wire), folders=[recording.header.project])
+            text = normalize(str(wire), folders=[recording.header.project])
             if "{project}" in text:
                 raise SystemExit(f"{call} names {recording.header.project}: it cannot be kept")
             journal.append(wire)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.storage.delta import apply_delta, changed_sections, make_delta
+from pytest_reflex.storage.delta import apply_delta, find_changes, make_delta
 from pytest_reflex.storage.parts import MOST_LINES, parts_of
 
 texts = st.one_of(
@@ -80,7 +80,7 @@ OLD = "intro\n\n# T\n\na\n\n## One\n\nb\n\n## Two\n\nc\n"
 
 def test_changed_headings_are_named() -> None:
     new = OLD.replace("b\n", "B\n").replace("## Two", "## Three").replace("intro", "Intro")
-    changed = changed_sections(OLD, new)
+    changed = find_changes(OLD, new)
     assert changed.added == ("Three",)
     assert changed.modified == ("(top)", "One")
     assert changed.removed == ("Two",)
@@ -98,24 +98,24 @@ def test_front_matter_is_a_part_in_each_of_its_forms(front: str) -> None:
 
 
 def test_section_that_moves_by_blank_lines_is_not_changed() -> None:
-    assert changed_sections(OLD, OLD.replace("\n\n##", "\n\n\n##")).all == ()
+    assert find_changes(OLD, OLD.replace("\n\n##", "\n\n\n##")).all == ()
 
 
 def test_headings_of_one_name_are_numbered() -> None:
-    assert changed_sections("# A\nx\n# A\ny\n", "# A\nx\n# A\nz\n").modified == ("A (2)",)
+    assert find_changes("# A\nx\n# A\ny\n", "# A\nx\n# A\nz\n").modified == ("A (2)",)
 
 
 def test_a_number_that_is_a_heading_already_is_left_out() -> None:
-    assert changed_sections("", "# A\n# A (2)\n# A\n").added == ("A", "A (2)", "A (3)")
+    assert find_changes("", "# A\n# A (2)\n# A\n").added == ("A", "A (2)", "A (3)")
 
 
 @pytest.mark.parametrize("line", ["# A\n", "A: 1\n", "[A]: b\n"])
 def test_thousands_of_parts_of_one_name_are_numbered_in_one_pass(line: str) -> None:
-    assert len(changed_sections("", line * 20_000).added) == 20_000
+    assert len(find_changes("", line * 20_000).added) == 20_000
 
 
 def test_a_text_of_very_many_lines_is_one_part() -> None:
-    assert changed_sections("", "# A\n" * (MOST_LINES + 1)).added == ("(text)",)
+    assert find_changes("", "# A\n" * (MOST_LINES + 1)).added == ("(text)",)
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_a_text_of_very_many_lines_is_one_part() -> None:
     ids=["json", "yaml"],
 )
 def test_changed_first_keys_are_named(old: str, new: str) -> None:
-    changed = changed_sections(old, new)
+    changed = find_changes(old, new)
     assert (changed.added, changed.modified, changed.removed) == (("tags",), ("paths",), ())
 
 
 def test_text_without_parts_is_one_part() -> None:
-    assert changed_sections("a b", "a c").modified == ("(text)",)
-    assert changed_sections("", "a c").added == ("(text)",)
-    assert changed_sections("In short: prose", "In short: more prose").modified == ("(text)",)
+    assert find_changes("a b", "a c").modified == ("(text)",)
+    assert find_changes("", "a c").added == ("(text)",)
+    assert find_changes("In short: prose", "In short: more prose").modified == ("(text)",)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.guard import Critique, outside, scope_of
-from pytest_reflex.storage.parts import merge, moved
+from pytest_reflex.drivers.reflex.guard import RefineInput, outside, scope_of
+from pytest_reflex.storage.parts import find_moved, merge
 from tests.drivers.reflex.histories import RULES
 from tests.verdict.sets import criteria
 
@@ -41,7 +41,7 @@ def steps_of(work: Callable[[], object]) -> int:
 
 def guard(count: int) -> None:
     old, new = text(count), text(count, "x")
-    said = Critique(issues=[ISSUE], feedback=(), evaluation=None, criteria=criteria(*RULES))
+    said = RefineInput(issues=[ISSUE], feedback=(), evaluation=None, criteria=criteria(*RULES))
     named = scope_of(said, old, new).named
     assert len(outside(old, new, named)) == count - len(named)
     merged = merge(old, new, named)
@@ -60,4 +60,4 @@ def test_the_guard_does_twice_the_work_for_twice_the_parts() -> None:
 def test_as_few_parts_as_there_can_be_count_as_moved(order: str, gone: str) -> None:
     old = "".join(f"# H{n}\n\nx\n\n" for n in sorted(order))
     new = "".join(f"# H{n}\n\nx\n\n" for n in order)
-    assert len(moved(old, new, ())) == len(gone)
+    assert len(find_moved(old, new, ())) == len(gone)

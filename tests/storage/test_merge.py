@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.storage.parts import Parts, merge, parts_of
+from pytest_reflex.storage.parts import TextParts, merge, parts_of
 
 OLD = "# T\n\nintro\n\n## A\n\na\n\n## B\n\nb\n\n## C\n\nc\n"
 
@@ -104,8 +104,8 @@ def _all(*texts: str) -> set[str]:
     return {part.name for text in texts for part in _parts(text).parts}
 
 
-def _parts(text: str) -> Parts:
-    return parts_of(text) or Parts(kind="", parts=(), gaps=(), between="")
+def _parts(text: str) -> TextParts:
+    return parts_of(text) or TextParts(kind="", parts=(), gaps=(), between="")
 
 
 @given(st.one_of(MD, BLOCK, FLOW))

@@ -12,7 +12,7 @@ from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.checks.structure import check
 from pytest_reflex.checks.structure.check import KINDS, StructureCheck, kind_of
 from pytest_reflex.errors import CriteriaError, Place
-from pytest_reflex.model.artifact import Artifact, LeftOut, Reason
+from pytest_reflex.model.artifact import Artifact, Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
@@ -23,7 +23,7 @@ Files = dict[str, str]
 
 
 def together(
-    params: dict[str, Any], files: Files, left_out: tuple[LeftOut, ...] = ()
+    params: dict[str, Any], files: Files, left_out: tuple[SkippedFile, ...] = ()
 ) -> CheckResult:
     """Return what a check with `across` says of a folder `d`."""
     parts = tuple(Artifact(path=Path(n), name=n, data=t.encode()) for n, t in files.items())
@@ -217,7 +217,7 @@ def test_result_says_how_many_files_were_looked_at() -> None:
 
 
 def test_file_that_was_not_read_keeps_the_whole_from_passing() -> None:
-    unread = (LeftOut(path="3-c.md", reason=Reason.UNREADABLE, detail="no rights"),)
+    unread = (SkippedFile(path="3-c.md", reason=Reason.UNREADABLE, detail="no rights"),)
     good = together(NAMES, {"1-a.md": "", "2-b.md": ""}, unread)
     assert good.outcome is Outcome.ERROR
     bad = together(NAMES, {"1-a.md": "", "1-b.md": ""}, unread)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.errors import Place
 from pytest_reflex.model.enums import Outcome
@@ -201,7 +201,7 @@ def test_rules_about_code_that_does_not_parse_have_one_cause(tmp_path: Path) -> 
         for limits in LIMITS[:4]
     ]
     rules = [rule(f"a.x.r{number}", spec) for number, spec in enumerate(specs)]
-    first, *others = evaluate(target(tmp_path / "a.py", *rules), built_in()).results
+    first, *others = evaluate(target(tmp_path / "a.py", *rules), built_in_registry()).results
     assert first.outcome is Outcome.FAIL
     assert {row.outcome for row in others} == {Outcome.NOT_MEASURED}
     assert {row.same_cause for row in others} == {"a.x.r0"}

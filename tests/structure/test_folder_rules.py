@@ -9,8 +9,8 @@ import pytest
 
 from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.checks.structure.check import StructureCheck
-from pytest_reflex.criteria.suite import matching
-from pytest_reflex.integrity.patterns import Finder, escaped, is_meant
+from pytest_reflex.criteria.suite import match_artifacts
+from pytest_reflex.integrity.patterns import Finder, escape_path, is_meant
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.globs import may_select_below, selects
@@ -130,14 +130,14 @@ def test_choices_are_known_to_artifacts_and_to_seals(tmp_path: Path) -> None:
     for name in ("a.md", "b.md", "c.md", "{a,b}.txt", "d/a.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert [path.name for path in matching("{a,b}.md", tmp_path)] == ["a.md", "b.md"]
-    assert [path.name for path in matching("./{b,x}.md", tmp_path)] == ["b.md"]
-    assert [path.name for path in matching("{a,b}.txt", tmp_path)] == ["{a,b}.txt"]
+    assert [path.name for path in match_artifacts("{a,b}.md", tmp_path)] == ["a.md", "b.md"]
+    assert [path.name for path in match_artifacts("./{b,x}.md", tmp_path)] == ["b.md"]
+    assert [path.name for path in match_artifacts("{a,b}.txt", tmp_path)] == ["{a,b}.txt"]
     found = sorted(Path(path).name for path in Finder(tmp_path).find("{a,c}.md"))
     assert found == ["a.md", "c.md"]
     assert is_meant("d/a.md", ["{c,d}/*.md"])
     assert not is_meant("d/a.md", ["{b,c}/*.md"])
-    assert [*Finder(tmp_path).find(escaped("{a,b}.txt"))] == [str(tmp_path / "{a,b}.txt")]
+    assert [*Finder(tmp_path).find(escape_path("{a,b}.txt"))] == [str(tmp_path / "{a,b}.txt")]
 
 
 BUCKETS = "b:\n  one: {tags: {owner: ann}}\n  two: {tags: {}}\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.structure.data.schema_process import SCHEMAS, SchemaProcess
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.errors import ArtifactError, CriteriaError, Place
@@ -205,7 +205,7 @@ def criteria_beside(folder: Path, schema: str | None) -> Path:
 
 def test_schema_in_a_file_becomes_a_part_of_the_rule(tmp_path: Path) -> None:
     path = criteria_beside(tmp_path, json.dumps(SERVICE))
-    (rule,) = load_criteria(str(path), registry=built_in()).rules
+    (rule,) = load_criteria(str(path), registry=built_in_registry()).rules
     assert rule.checks[0].params == {"json_schema": SERVICE}
 
 
@@ -223,6 +223,6 @@ def test_file_that_is_no_schema_is_refused_where_it_is_named(
 ) -> None:
     path = criteria_beside(tmp_path, schema)
     with pytest.raises(CriteriaError) as caught:
-        load_criteria(str(path), registry=built_in())
+        load_criteria(str(path), registry=built_in_registry())
     assert f"{path}:8:43: rule a.data.fits: {first}" in str(caught.value)
     assert then in str(caught.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.model.enums import Level
@@ -13,7 +13,7 @@ from pytest_reflex.model.targets import Target
 
 
 def evaluated(template: str, artifact: Path, level: Level = Level.B) -> Evaluation:
-    registry = built_in()
+    registry = built_in_registry()
     criteria = load_criteria(template, registry=registry)
     target = Target(criteria=criteria, level=level, artifact=artifact, root=artifact.parent)
     return evaluate(target, registry)

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reflex.checks import content, executable
 from pytest_reflex.checks.code import check as code
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.structure.check import COMMON, KINDS, kind_of
 from pytest_reflex.checks.structure.configuration import ASPECTS as CONFIGURATION
 from pytest_reflex.checks.structure.markdown.model import blocks
@@ -22,7 +22,7 @@ from tests.templates.test_stock import PARENTS, RULES, TEMPLATES, THRESHOLDS
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 CHECKS = (FOLDER / "checks.md").read_text("utf-8")
 PAGE = (FOLDER / "templates.md").read_text("utf-8")
-REGISTRY = built_in()
+REGISTRY = built_in_registry()
 EXAMPLES = [
     check
     for block in blocks(CHECKS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
+from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.criteria.author.samples import judge_sample
 from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.fixes.registry import apply_all
@@ -15,7 +15,7 @@ from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Level, Outcome
 from pytest_reflex.model.rules import Criteria, Rule
 
-REGISTRY = built_in()
+REGISTRY = built_in_registry()
 TEMPLATES: dict[str, Criteria] = {
     name: load_criteria(name, registry=REGISTRY)
     for name in (

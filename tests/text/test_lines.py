@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.text.lines import View, newline_of, split, starts, with_newline
+from pytest_reflex.text.lines import LineView, newline_of, split, starts, with_newline
 
 text = st.text("ab \r\n\u2028\x0c\x85", max_size=20)
 
@@ -34,7 +34,7 @@ def test_most_used_line_end_wins(text: str, newline: str) -> None:
 @settings(deadline=None)
 @given(text)
 def test_view_that_changes_nothing_gives_the_original(text: str) -> None:
-    view = View(text)
+    view = LineView(text)
     assert "\r" not in view.text
     for at in range(len(view.text) + 1):
         assert view.splice(at, at, "") == text
@@ -44,7 +44,7 @@ DOC = "- x\r\n  a: 1\r\n\r\n  b: 2\r\n- y\r\n"
 
 
 def test_view_lacks_the_indent_and_splices_with_it() -> None:
-    view = View(DOC, 1, 4, indent=2)
+    view = LineView(DOC, 1, 4, indent=2)
     assert view.text == "a: 1\n\nb: 2\n"
     assert view.splice(3, 4, "7") == DOC.replace("1", "7")
     assert view.splice(5, 5, "n: 0\n\nm: 0\n") == DOC.replace(
@@ -53,6 +53,6 @@ def test_view_lacks_the_indent_and_splices_with_it() -> None:
 
 
 def test_view_adds_lines_at_its_end() -> None:
-    view = View(DOC, 1, 4, indent=2)
+    view = LineView(DOC, 1, 4, indent=2)
     end = len(view.text)
     assert view.splice(end, end, "c: 3\n") == DOC.replace("- y", "  c: 3\r\n- y")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.model.results import evaluation_from_json
 from pytest_reflex.verdict.formatting import arithmetic
-from pytest_reflex.verdict.gate import GateStatus, Judged
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget
 from pytest_reflex.verdict.progress import flips_between, mark_of
 from pytest_reflex.verdict.score import outcome_of
 from tests.verdict.sets import CheckResult, Evaluation, Outcome, evaluation, rule
@@ -72,7 +72,7 @@ def test_where_nothing_is_left_that_can_fail_the_gate_is_incomplete(
     rows: list[tuple[str, object, str]], bar: str
 ) -> None:
     found = judged(rows, bar)
-    one = Judged(evaluation=found)
+    one = JudgedTarget(evaluation=found)
     assert (found.passed, one.status) == (False, GateStatus.INCOMPLETE)
     assert one.reason == "artifact.md: no rule that can fail the gate is applicable"
     assert found.to_json()["unsound"] == "no rule that can fail the gate is applicable"

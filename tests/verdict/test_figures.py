@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.verdict.formatting import arithmetic, floor, gap, plain, shown_score
+from pytest_reflex.verdict.formatting import arithmetic, floor, format_score, gap, plain
 from tests.verdict.sets import evaluation, rule
 
 WORDS = ("pass", "fail")
 
 
 def test_b019_a_miss_is_printed_lower_than_the_threshold() -> None:
-    assert shown_score(Fraction("0.7966")) == "0.796"
+    assert format_score(Fraction("0.7966")) == "0.796"
 
 
 @given(st.fractions(0, 1), st.fractions(0, 1, max_denominator=1000))
 def test_a_missed_threshold_is_never_shown_as_met(score: Fraction, threshold: Fraction) -> None:
-    shown = Fraction(shown_score(score))
+    shown = Fraction(format_score(score))
     assert shown <= score
     assert (shown >= threshold) <= (score >= threshold)
 

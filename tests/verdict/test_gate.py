@@ -8,14 +8,16 @@ from fractions import Fraction
 import pytest
 
 from pytest_reflex.verdict.formatting import gap
-from pytest_reflex.verdict.gate import GateStatus, Judged, failed_reason, gate_over
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget, failure_reason, gate_over
 from tests.verdict.sets import evaluation, rule
 
 FAIL, WARN = rule("a.x.fail", "fail"), rule("a.x.warn", "warn")
 
 
-def judged(fail: str, warn: str, **more: object) -> Judged:
-    return Judged(evaluation=evaluation([(FAIL, fail), (WARN, warn)], threshold="0.6"), **more)  # type: ignore[arg-type]
+def judged(fail: str, warn: str, **more: object) -> JudgedTarget:
+    return JudgedTarget(
+        evaluation=evaluation([(FAIL, fail), (WARN, warn)], threshold="0.6"), **more
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ def judged(fail: str, warn: str, **more: object) -> Judged:
         (judged("fail", "pass", partial=True, narrowed="--lf"), "failed"),
     ],
 )
-def test_status_of_one_evaluation(one: Judged, status: str) -> None:
+def test_status_of_one_evaluation(one: JudgedTarget, status: str) -> None:
     assert one.status == status
 
 
@@ -112,17 +114,17 @@ def test_reasons_of_what_is_incomplete() -> None:
 
 def test_reasons_of_what_failed_start_with_what_made_it_unsound() -> None:
     fine = evaluation([(FAIL, "pass"), (WARN, "pass")])
-    assert failed_reason(replace(fine, unsound="it changed")) == "it changed"
+    assert failure_reason(replace(fine, unsound="it changed")) == "it changed"
     failed = evaluation([(FAIL, "fail"), (WARN, "pass")])
-    assert failed_reason(replace(failed, unsound="it changed")) == (
+    assert failure_reason(replace(failed, unsound="it changed")) == (
         "it changed; failed rules: a.x.fail; score 0.333 is below 0.8"
     )
-    assert failed_reason(evaluation([(FAIL, "pass"), (WARN, "fail")])) == (
+    assert failure_reason(evaluation([(FAIL, "pass"), (WARN, "fail")])) == (
         "score 0.666 is below 0.8"
     )
     reached = evaluation([(FAIL, "fail"), (WARN, "pass")], threshold=Fraction(1, 3))
-    assert failed_reason(reached) == "failed rules: a.x.fail"
-    assert failed_reason(evaluation([])) == "no rule is active"
+    assert failure_reason(reached) == "failed rules: a.x.fail"
+    assert failure_reason(evaluation([])) == "no rule is active"
 
 
 def test_files_whose_rules_are_not_known_make_a_gate_incomplete() -> None:

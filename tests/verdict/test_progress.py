@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from pytest_reflex.model.enums import Level
-from pytest_reflex.model.run import Mark
+from pytest_reflex.model.run import EvaluationMark
 from pytest_reflex.verdict.progress import (
     best,
     flips_between,
@@ -21,8 +21,10 @@ from pytest_reflex.verdict.progress import (
 from tests.verdict.sets import evaluation, rule
 
 
-def mark(score: str, *failing: str, level: str = "A", sha: str = "", blocked: bool = False) -> Mark:
-    return Mark(
+def mark(
+    score: str, *failing: str, level: str = "A", sha: str = "", blocked: bool = False
+) -> EvaluationMark:
+    return EvaluationMark(
         iteration=1,
         level=Level(level),
         score=Fraction(score),
@@ -33,7 +35,7 @@ def mark(score: str, *failing: str, level: str = "A", sha: str = "", blocked: bo
     )
 
 
-def count(*marks: Mark) -> int:
+def count(*marks: EvaluationMark) -> int:
     total = 0
     for n in range(len(marks)):
         total = stagnation_after(total, marks[: n + 1])
@@ -54,7 +56,7 @@ STAGNATION = {
 
 
 @pytest.mark.parametrize(("marks", "expected"), STAGNATION.values(), ids=STAGNATION.keys())
-def test_stagnation_count(marks: list[Mark], expected: int) -> None:
+def test_stagnation_count(marks: list[EvaluationMark], expected: int) -> None:
     assert count(*marks) == expected
     assert stagnation_of(marks) == expected
 
@@ -95,7 +97,7 @@ STUCK = {
 
 
 @pytest.mark.parametrize(("marks", "limit", "expected"), STUCK.values(), ids=STUCK)
-def test_evaluations_are_stuck(marks: list[Mark], limit: int, expected: bool) -> None:
+def test_evaluations_are_stuck(marks: list[EvaluationMark], limit: int, expected: bool) -> None:
     assert stuck_on_blockers(marks, limit) is expected
 
 
@@ -104,12 +106,12 @@ def test_another_failing_rule_is_not_stuck() -> None:
     assert not stuck_on_blockers(marks, 3)
 
 
-def failing(*rules: str, level: str = "A") -> list[Mark]:
+def failing(*rules: str, level: str = "A") -> list[EvaluationMark]:
     """Return evaluations of artifacts that all differ, each with one failing rule."""
     return [mark("1", r, sha=f"{level}{n}", level=level) for n, r in enumerate(rules)]
 
 
-def artifacts(*digests: str) -> list[Mark]:
+def artifacts(*digests: str) -> list[EvaluationMark]:
     return [mark("1", sha=sha) for sha in digests]
 
 
@@ -169,7 +171,7 @@ OSCILLATION = {
 
 
 @pytest.mark.parametrize(("marks", "expected"), OSCILLATION.values(), ids=OSCILLATION.keys())
-def test_oscillation(marks: list[Mark], expected: bool) -> None:
+def test_oscillation(marks: list[EvaluationMark], expected: bool) -> None:
     assert oscillates(marks) is expected
 
 
@@ -189,7 +191,7 @@ BEST = {
 
 
 @pytest.mark.parametrize(("marks", "index"), BEST.values(), ids=BEST.keys())
-def test_best_so_far(marks: list[Mark], index: int) -> None:
+def test_best_so_far(marks: list[EvaluationMark], index: int) -> None:
     assert best(marks) is marks[index]
 
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.errors import Place
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
-from pytest_reflex.verdict.gate import GateStatus, Judged
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget
 from pytest_reflex.verdict.score import judge
 from tests.verdict.sets import SHA, rule, target
 
@@ -143,7 +143,7 @@ def test_wire_names_the_rule_and_the_cause_and_is_read_again() -> None:
 def test_nothing_is_missing_where_another_rule_has_failed_by_it(severity: str) -> None:
     found = judged(("a.x.one", severity, [NOT_YAML]), ("a.x.two", "warn", [NOT_YAML]))
     assert found.complete
-    one = Judged(evaluation=found)
+    one = JudgedTarget(evaluation=found)
     assert one.status is GateStatus.FAILED
     assert "a.x.two" not in one.reason
     assert not found.score

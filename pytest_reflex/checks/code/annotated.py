@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pytest_reflex.checks.code.sources import Found, Reading, Seen
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport, SourceFinding
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckContext
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find functions with a parameter or a result that has no annotation; tests are left out."""
-    found: list[Found] = []
+    found: list[SourceFinding] = []
     count = 0
     for source in reading.sources:
         if source.is_test or source.tree is None:
@@ -24,9 +24,9 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
             if bare := _bare(function, in_class):
                 message = f"{function.name} does not say the type of {', '.join(bare)}"
                 found.append(
-                    source.told(Finding(message, function.lineno, function.col_offset + 1))
+                    source.locate(Finding(message, function.lineno, function.col_offset + 1))
                 )
-    return Seen(found, f"{count} functions, all of them annotated")
+    return CodeReport(found, f"{count} functions, all of them annotated")
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[_Function, bool]]:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pytest_reflex.checks.code.sources import Reading, Seen, Source
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport, SourceFile
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckContext
 
@@ -190,19 +190,19 @@ _OPEN = re.compile(
 )
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find stubs, comments that say that something is missing, and wanted names that are not."""
     sources = [source for source in reading.sources if not source.name.endswith(".pyi")]
-    found = [source.told(one) for source in sources for one in _in(source)]
-    defined = {name for source in sources for name in _defined(source)}
+    found = [source.locate(one) for source in sources for one in _in(source)]
+    defined = {name for source in sources for name in _definitions(source)}
     missing = [name for name in reading.params.get("names", ()) if name not in defined]
-    found += [reading.sources[0].told(Finding(f"{name} is not defined")) for name in missing]
-    return Seen(
+    found += [reading.sources[0].locate(Finding(f"{name} is not defined")) for name in missing]
+    return CodeReport(
         found, f"{len(defined)} functions and classes, none of them a stub{_notes(sources)}"
     )
 
 
-def _notes(sources: list[Source]) -> str:
+def _notes(sources: list[SourceFile]) -> str:
     """Return how many notes to themselves people left, and where the first is: no problem."""
     notes = [
         f"line {line}" + (f" of {source.name}" if len(sources) > 1 else "")
@@ -213,12 +213,12 @@ def _notes(sources: list[Source]) -> str:
     return f"; comments that say TODO or FIXME: {len(notes)} ({notes[0]})" if notes else ""
 
 
-def _comments(source: Source) -> dict[int, str]:
+def _comments(source: SourceFile) -> dict[int, str]:
     tokens = tokenize.generate_tokens(io.StringIO(source.text).readline)
     return {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
 
 
-def _in(source: Source) -> Iterator[Finding]:
+def _in(source: SourceFile) -> Iterator[Finding]:
     assert source.tree is not None
     comments = _comments(source)
     yield from stubs(source.tree, comments)
@@ -227,7 +227,7 @@ def _in(source: Source) -> Iterator[Finding]:
             yield Finding(f"a comment says that something is missing: {said[0]}", line)
 
 
-def _defined(source: Source) -> Iterator[str]:
+def _definitions(source: SourceFile) -> Iterator[str]:
     """Yield the names of functions and classes, methods as Class.method."""
     stack: list[tuple[str, ast.AST]] = [("", source.tree)] if source.tree else []
     while stack:

@@ -8,7 +8,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from pytest_reflex.checks.code.sources import PYTHON_FILES, Found, Reading, Seen, sources_of
+from pytest_reflex.checks.code.sources import (
+    PYTHON_FILES,
+    CodeInput,
+    CodeReport,
+    SourceFinding,
+    sources_of,
+)
 from pytest_reflex.checks.command import preview_options
 from pytest_reflex.checks.executable import ExecutableCheck
 from pytest_reflex.checks.finding import Finding, Report, result_of, unread
@@ -16,7 +22,7 @@ from pytest_reflex.checks.options import (
     COUNT,
     SECONDS,
     TEXT,
-    Kind,
+    ParameterType,
     aspect_of,
     problems_of,
     settle,
@@ -51,13 +57,13 @@ finds it, imported when it is used.
 TIMEOUT = 300.0
 LINE_LENGTH = 100
 
-_NAMES = Kind(
+_NAMES = ParameterType(
     "a list of names, which may be empty",
     lambda value: isinstance(value, list | tuple) and all(isinstance(n, str) and n for n in value),
     lambda text: [part.strip() for part in text.split(",") if part.strip()],
     schema={"type": "array", "items": TEXT.schema},
 )
-_WORDS = Kind(
+_WORDS = ParameterType(
     "a text",
     lambda value: isinstance(value, str) and "\0" not in value,
     schema={"type": "string"},
@@ -76,7 +82,7 @@ KINDS = {
 }
 _OF = {"names": ("functions",), "line_length": ("conventions",)}
 
-Judge = Callable[[Reading, CheckContext], Seen]
+Judge = Callable[[CodeInput, CheckContext], CodeReport]
 
 
 class CodeCheck:
@@ -87,10 +93,10 @@ class CodeCheck:
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
         yield from problems_of(spec, KINDS)
-        yield from _misplaced(spec)
+        yield from _misplaced_keys(spec)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params = settled(spec, variables)
+        params = resolve_params(spec, variables)
         if own := _of_user(spec, params):
             made = ExecutableCheck().compile(own, {})
             return replace(
@@ -105,7 +111,7 @@ class CodeCheck:
             except ArtifactError as error:
                 return unread(error, artifact)
             if sources:
-                result = _judged(Reading(artifact, sources, params), context)
+                result = _evaluate(CodeInput(artifact, sources, params), context)
             else:
                 result = _not_ours(artifact, language, params["aspect"], variable)
             found_fault = bool(sources) and result.outcome is Outcome.FAIL
@@ -120,10 +126,10 @@ class CodeCheck:
         )
 
 
-def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_params(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
     params = settle(spec, KINDS, variables)
-    if found := list(_misplaced(spec)):
+    if found := list(_misplaced_keys(spec)):
         raise CriteriaError(found)
     language = params.get("language", "python").lower()
     timeout = float(params.get("timeout", TIMEOUT))
@@ -142,10 +148,10 @@ def _module(params: Mapping[str, Any]) -> Any:
     return import_module(f"pytest_reflex.checks.code.{ASPECTS[params['aspect']][1]}")
 
 
-def _judged(reading: Reading, context: CheckContext) -> CheckResult:
-    broken = [source.told(source.fault) for source in reading.sources if source.fault]
+def _evaluate(reading: CodeInput, context: CheckContext) -> CheckResult:
+    broken = [source.locate(source.fault) for source in reading.sources if source.fault]
     if broken:
-        return _not_compiled(reading, broken, context)
+        return _syntax_result(reading, broken, context)
     judge: Judge = _module(reading.params).judge
     seen = judge(reading, context)
     if seen.unmeasured:
@@ -155,7 +161,9 @@ def _judged(reading: Reading, context: CheckContext) -> CheckResult:
     return _result(reading, seen.found, seen.summary)
 
 
-def _not_compiled(reading: Reading, broken: Sequence[Found], context: CheckContext) -> CheckResult:
+def _syntax_result(
+    reading: CodeInput, broken: Sequence[SourceFinding], context: CheckContext
+) -> CheckResult:
     """Return what code comes to that does not compile: `compiles` has the finding, if it is one."""
     doubtful = tuple(source for source in reading.sources if source.may_be_newer)
     if doubtful:
@@ -179,7 +187,7 @@ def _not_compiled(reading: Reading, broken: Sequence[Found], context: CheckConte
 
 
 def _result(
-    reading: Reading, found: Sequence[Found], summary: str, *, fault: str = ""
+    reading: CodeInput, found: Sequence[SourceFinding], summary: str, *, fault: str = ""
 ) -> CheckResult:
     """Return the outcome; of a folder, messages and locations name the file.
 
@@ -206,7 +214,7 @@ def _not_ours(artifact: Artifact, language: str, aspect: str, variable: str) -> 
     return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
 
 
-def _misplaced(spec: CheckSpec) -> Iterable[Problem]:
+def _misplaced_keys(spec: CheckSpec) -> Iterable[Problem]:
     aspect = spec.params.get("aspect")
     for key, owners in _OF.items():
         if key in spec.params and aspect in ASPECTS and aspect not in owners:

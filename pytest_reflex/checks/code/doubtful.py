@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import PurePath
 
-from pytest_reflex.checks.code.sources import Source
+from pytest_reflex.checks.code.sources import SourceFile
 from pytest_reflex.text.lines import bare
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -38,13 +38,13 @@ _PERCENT = re.compile(r"%%|%(?:\(\w+\))?[-#0 +]?\d*(?:\.\d+)?[sdrif]")
 _BRACES = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
 
 
-def is_fault(code: str, source: Source, place: _Place) -> bool:
+def is_fault(code: str, source: SourceFile, place: _Place) -> bool:
     """Return whether a finding of ruff is a problem in its place; other rules: always."""
     judge = _JUDGES.get(code)
     return judge is None or source.tree is None or judge(source, _in_bytes(source, place))
 
 
-def _in_bytes(source: Source, place: _Place) -> _Place:
+def _in_bytes(source: SourceFile, place: _Place) -> _Place:
     """Return a place of ruff, which counts characters, as the syntax tree has it: in bytes."""
     line, column = place
     lines = bare(source.text)
@@ -52,7 +52,7 @@ def _in_bytes(source: Source, place: _Place) -> _Place:
     return line, len(before.encode()) + 1
 
 
-def _checks_an_input(source: Source, place: _Place) -> bool:
+def _checks_an_input(source: SourceFile, place: _Place) -> bool:
     """Whether an assert at the beginning of a public function compares a parameter of it."""
     private = any(part.startswith("_") for part in PurePath(source.name).with_suffix("").parts)
     if private and not source.name.endswith("__init__.py"):
@@ -62,13 +62,13 @@ def _checks_an_input(source: Source, place: _Place) -> bool:
             is_public = not node.name.startswith(("_", "test_")) and not any(
                 isinstance(n, ast.ClassDef) and n.name.startswith("_") for n in above
             )
-            for check in _leading(node) if is_public else ():
+            for check in _leading_asserts(node) if is_public else ():
                 if check.lineno == place[0]:
                     return _compares(check.test, _parameters(node))
     return False
 
 
-def _leading(function: _Function) -> Iterator[ast.Assert]:
+def _leading_asserts(function: _Function) -> Iterator[ast.Assert]:
     for statement in function.body:
         if isinstance(statement, ast.Assert):
             yield statement
@@ -91,7 +91,7 @@ def _parameters(function: _Function) -> set[str]:
     return named - {"self", "cls"}
 
 
-def _is_lost(source: Source, place: _Place) -> bool:
+def _is_lost(source: SourceFile, place: _Place) -> bool:
     """Whether an expression has no effect: looking up a name or an attribute may have one."""
     for node, _ in _nodes(source):
         if isinstance(node, ast.Expr) and _at(node) == place:
@@ -99,7 +99,7 @@ def _is_lost(source: Source, place: _Place) -> bool:
     return True
 
 
-def _is_kept(source: Source, place: _Place) -> bool:
+def _is_kept(source: SourceFile, place: _Place) -> bool:
     """Whether a function made in a loop outlives its turn, so that it sees the last value."""
     inner: _Function | ast.Lambda | None = None
     around: tuple[ast.AST, ...] = ()
@@ -131,7 +131,7 @@ def _is_put_away(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
     return False
 
 
-def _is_forgotten_self(source: Source, place: _Place) -> bool:
+def _is_forgotten_self(source: SourceFile, place: _Place) -> bool:
     """Whether `a = a` stands in a constructor, where `self.a = a` was meant."""
     return any(
         isinstance(node, _Function) and node.name == "__init__" and _holds(node, place)
@@ -139,11 +139,11 @@ def _is_forgotten_self(source: Source, place: _Place) -> bool:
     )
 
 
-def _runs_as_sql(source: Source, place: _Place) -> bool:
+def _runs_as_sql(source: SourceFile, place: _Place) -> bool:
     """Whether a text with values put in goes to a database; names of tables cannot be bound."""
     for node, above in _nodes(source):
         if isinstance(node, ast.expr) and _at(node) == place:
-            text = _told(node, _marks(source))
+            text = _text_of(node, _marks(source))
             if text == _HOLE or isinstance(node, ast.Constant):
                 continue  # around the text, or a part of it
             if not _VALUE.search(text):
@@ -159,7 +159,7 @@ def _is_run(node: ast.AST, above: tuple[ast.AST, ...]) -> bool:
         if isinstance(parent, ast.stmt):
             return False
         if isinstance(parent, ast.Call) and parent.func is not node:
-            return bool(_RUNS_SQL.fullmatch(_called(parent)))
+            return bool(_RUNS_SQL.fullmatch(_called_name(parent)))
         node = parent
     return False
 
@@ -177,7 +177,7 @@ def _names_of(above: tuple[ast.AST, ...]) -> set[str]:
     return set()
 
 
-def _told(node: ast.expr, marks: frozenset[str]) -> str:
+def _text_of(node: ast.expr, marks: frozenset[str]) -> str:
     """Return the text that an expression makes, with a hole for everything that is put in.
 
     A row of marks for parameters, or one of the names in `marks` that hold one, is no such thing.
@@ -187,28 +187,28 @@ def _told(node: ast.expr, marks: frozenset[str]) -> str:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else _HOLE
     if isinstance(node, ast.FormattedValue):
-        return _told(node.value, marks)
+        return _text_of(node.value, marks)
     if isinstance(node, ast.JoinedStr):
-        return "".join(_told(value, marks) for value in node.values)
+        return "".join(_text_of(value, marks) for value in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _told(node.left, marks) + _told(node.right, marks)
+        return _text_of(node.left, marks) + _text_of(node.right, marks)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         hole = _hole(node.right.elts if isinstance(node.right, ast.Tuple) else [node.right], marks)
-        return _PERCENT.sub(lambda m: "%" if m[0] == "%%" else hole, _told(node.left, marks))
+        return _PERCENT.sub(lambda m: "%" if m[0] == "%%" else hole, _text_of(node.left, marks))
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(node, ast.Call) and isinstance(called, ast.Attribute) and called.attr == "format":
         hole = _hole([*node.args, *(keyword.value for keyword in node.keywords)], marks)
         escaped = {"{{": "{", "}}": "}"}
-        return _BRACES.sub(lambda m: escaped.get(m[0], hole), _told(called.value, marks))
+        return _BRACES.sub(lambda m: escaped.get(m[0], hole), _text_of(called.value, marks))
     return _HOLE
 
 
 def _hole(given: list[ast.expr], marks: frozenset[str]) -> str:
-    return "?" if given and all(_told(value, marks) == "?" for value in given) else _HOLE
+    return "?" if given and all(_text_of(value, marks) == "?" for value in given) else _HOLE
 
 
 @lru_cache(maxsize=8)
-def _marks(source: Source) -> frozenset[str]:
+def _marks(source: SourceFile) -> frozenset[str]:
     """Return the names that hold rows of marks for parameters, and nothing else in the file."""
     rows: dict[str, bool] = {}
     for node, _ in _nodes(source):
@@ -225,7 +225,7 @@ def _marks(source: Source) -> frozenset[str]:
 
 def _is_row_of_marks(node: ast.expr) -> bool:
     """Return whether an expression joins as many marks (`?`, `%s`) as there are parameters."""
-    if not isinstance(node, ast.Call) or _called(node) != "join" or len(node.args) != 1:
+    if not isinstance(node, ast.Call) or _called_name(node) != "join" or len(node.args) != 1:
         return False
     joined = node.args[0]
     if isinstance(joined, ast.BinOp) and isinstance(joined.op, ast.Mult):
@@ -238,10 +238,10 @@ def _is_row_of_marks(node: ast.expr) -> bool:
     )
 
 
-def _runs_a_text(source: Source, place: _Place) -> bool:
+def _runs_a_text(source: SourceFile, place: _Place) -> bool:
     """Whether `exec` runs something else than a compiled file: that runs as its import would."""
     for node, above in _nodes(source):
-        if isinstance(node, ast.Call) and _at(node) == place and _called(node) == "exec":
+        if isinstance(node, ast.Call) and _at(node) == place and _called_name(node) == "exec":
             scope = next((n for n in reversed(above) if isinstance(n, _Function)), source.tree)
             has_namespace = len(node.args) > 1 or bool(node.keywords)
             return not (has_namespace and scope and _is_compiled_file(node.args[0], scope))
@@ -252,7 +252,7 @@ def _is_compiled_file(code: ast.expr, scope: ast.AST) -> bool:
     """Return whether code comes from `compile`, of a text that was read from a file of a name."""
     values = _values(code, scope)
     for value in values:
-        if not (isinstance(value, ast.Call) and _called(value) == "compile"):
+        if not (isinstance(value, ast.Call) and _called_name(value) == "compile"):
             return False
         if len(value.args) < 2 or not _is_read(value.args[0], scope):
             return False
@@ -268,7 +268,7 @@ def _is_read(text: ast.expr, scope: ast.AST, seen: frozenset[ast.expr] = frozens
     for value in values:
         if not isinstance(value, ast.Call):
             return False
-        called = _called(value)
+        called = _called_name(value)
         if called in ("read", "decode") and isinstance(value.func, ast.Attribute):
             if not _is_read(value.func.value, scope, seen | {value}):
                 return False
@@ -297,7 +297,7 @@ def _values(node: ast.expr, scope: ast.AST) -> list[ast.expr]:
     return found
 
 
-def _called(node: ast.Call) -> str:
+def _called_name(node: ast.Call) -> str:
     called = node.func
     return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
@@ -312,7 +312,7 @@ def _holds(node: ast.expr | ast.stmt, place: _Place) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _uses(source: Source) -> dict[str, list[_Placed]]:
+def _uses(source: SourceFile) -> dict[str, list[_Placed]]:
     """Return the names and attributes of a file by how they are written."""
     found: dict[str, list[_Placed]] = {}
     for node, above in _nodes(source):
@@ -322,7 +322,7 @@ def _uses(source: Source) -> dict[str, list[_Placed]]:
 
 
 @lru_cache(maxsize=8)
-def _nodes(source: Source) -> list[_Placed]:
+def _nodes(source: SourceFile) -> list[_Placed]:
     """Return every node with those above it, outer ones first."""
     assert source.tree is not None
     found: list[_Placed] = []
@@ -335,7 +335,7 @@ def _nodes(source: Source) -> list[_Placed]:
     return found
 
 
-_JUDGES: dict[str, Callable[[Source, _Place], bool]] = {
+_JUDGES: dict[str, Callable[[SourceFile, _Place], bool]] = {
     "S101": _checks_an_input,
     "S102": _runs_a_text,
     "S608": _runs_as_sql,

@@ -8,15 +8,15 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.code.doubtful import is_fault
-from pytest_reflex.checks.code.sources import Found, Reading, Seen, Source
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport, SourceFile, SourceFinding
 from pytest_reflex.checks.code.tool import (
     ToolError,
-    laid_out,
+    copy_sources,
     module_command,
     run_module,
 )
-from pytest_reflex.checks.finding import Finding, lacking
-from pytest_reflex.model.extras import missing
+from pytest_reflex.checks.finding import Finding, missing_extra
+from pytest_reflex.model.extras import install_hint
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.run import Finished
 
@@ -74,27 +74,27 @@ def _arguments(params: Mapping[str, Any]) -> list[str]:
     return [*_AS_JSON, *config, "--select", selected, "."]
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find what ruff finds by the rules of the aspect, without any configuration of its own."""
-    if lack := lacking("ruff"):
-        return Seen(unmeasured=lack.unmeasured, needs=lack.needs)
+    if lack := missing_extra("ruff"):
+        return CodeReport(unmeasured=lack.unmeasured, needs=lack.needs)
     aspect = reading.params["aspect"]
     try:
-        with laid_out(reading) as folder:
+        with copy_sources(reading) as folder:
             finished = run_module("ruff", _arguments(reading.params), reading, context, folder)
             entries = _entries(finished)
             found = list(_read(entries, str(folder.resolve()), reading, aspect))
     except ToolError as error:
-        return Seen(trouble=str(error))
-    return Seen(found, f"ruff finds nothing ({aspect})")
+        return CodeReport(trouble=str(error))
+    return CodeReport(found, f"ruff finds nothing ({aspect})")
 
 
-def newer(reading: Reading, context: CheckContext) -> frozenset[str]:
+def newer(reading: CodeInput, context: CheckContext) -> frozenset[str]:
     """Return the names of the files that the newest Python can read; none where ruff cannot say."""
-    if missing("ruff"):
+    if install_hint("ruff"):
         return frozenset()
     try:
-        with laid_out(reading) as folder:
+        with copy_sources(reading) as folder:
             for version in _NEWEST:
                 arguments = [*_AS_JSON, "--select", "E9", "--target-version", version, "."]
                 finished = run_module("ruff", arguments, reading, context, folder)
@@ -128,8 +128,8 @@ def _entries(finished: Finished) -> list[dict[str, Any]]:
 
 
 def _read(
-    entries: list[dict[str, Any]], folder: str, reading: Reading, aspect: str
-) -> Iterator[Found]:
+    entries: list[dict[str, Any]], folder: str, reading: CodeInput, aspect: str
+) -> Iterator[SourceFinding]:
     by_name = {source.name: source for source in reading.sources}
     for entry in entries:
         path = PurePath(entry["filename"])
@@ -145,10 +145,10 @@ def _read(
         if code in _SHELLS and _CONSTANT in entry["message"]:
             continue  # nothing from outside comes into it
         finding = Finding(f"{entry['message']} ({code})", line, column)
-        yield source.told(finding)
+        yield source.locate(finding)
 
 
-def _is_allowed(code: str, source: Source, place: tuple[int, int]) -> bool:
+def _is_allowed(code: str, source: SourceFile, place: tuple[int, int]) -> bool:
     """Tests assert, and programs talk."""
     if source.is_test and code in _IN_TESTS:
         return True

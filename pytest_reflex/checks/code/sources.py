@@ -55,7 +55,7 @@ MAX_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceFinding:
     """A finding and the file in which it was made."""
 
     file: str
@@ -63,7 +63,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class SourceFile:
     """One file: its name in the artifact, its text, and its tree or the problem that kept it.
 
     `name` is relative, and ends in .py or .pyi: a place that may be written to in another folder.
@@ -91,19 +91,19 @@ class Source:
             for node in self.tree.body
         )
 
-    def told(self, finding: Finding) -> Found:
-        return Found(self.name, finding)
+    def locate(self, finding: Finding) -> SourceFinding:
+        return SourceFinding(self.name, finding)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CodeReport:
     """What a judge saw: problems, or none and a `summary`.
 
     `unmeasured` says that something has to be installed before it can judge, and `needs` what;
     `trouble` says why it could not.
     """
 
-    found: Sequence[Found] = ()
+    found: Sequence[SourceFinding] = ()
     summary: str = ""
     unmeasured: str = ""
     needs: str = ""
@@ -111,15 +111,15 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CodeInput:
     """What a judge gets: the artifact, its Python files, and the settled parameters."""
 
     artifact: Artifact
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     params: Mapping[str, Any]
 
 
-def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
+def sources_of(artifact: Artifact, language: str) -> tuple[SourceFile, ...]:
     """Return the Python files; none where the language, or the ending of a file, is another.
 
     Raises ArtifactError where one is too long to be read.
@@ -137,7 +137,7 @@ def sources_of(artifact: Artifact, language: str) -> tuple[Source, ...]:
     return (_read(artifact, (path.stem if path.stem.isidentifier() else "artifact") + ".py"),)
 
 
-def _read(file: Artifact, name: str) -> Source:
+def _read(file: Artifact, name: str) -> SourceFile:
     text = file.text
     if len(text) > MAX_CHARACTERS:
         raise ArtifactError(
@@ -152,11 +152,11 @@ def _read(file: Artifact, name: str) -> Source:
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
         fault = Finding(message, error.lineno or 1, error.offset or 0)
-        return Source(name, text, None, fault, _cannot_be_parsed(text))
+        return SourceFile(name, text, None, fault, _cannot_be_parsed(text))
     except (ValueError, RecursionError, MemoryError) as error:
         message = f"not valid Python: {error or 'nested too deeply'}"
-        return Source(name, text, None, Finding(message, 1))
-    return Source(name, text, tree)
+        return SourceFile(name, text, None, Finding(message, 1))
+    return SourceFile(name, text, tree)
 
 
 def _cannot_be_parsed(text: str) -> bool:

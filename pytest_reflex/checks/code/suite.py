@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_reflex.checks.code.sources import Found, Reading, Seen
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport, SourceFinding
 from pytest_reflex.checks.code.tool import ToolError, python_command, run_tool
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckCommand, CheckContext
@@ -35,32 +35,34 @@ def _command(params: Mapping[str, Any], byte_code: str) -> CheckCommand:
     return python_command(arguments, params, cwd="<the folder of the artifact>", runs_artifact=True)
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find tests that fail; where there are none, nothing is found."""
     tests = [source for source in reading.sources if source.is_test]
     artifact = reading.artifact
     if not artifact.is_folder or not tests:
-        return Seen(summary="there are no tests in it")
+        return CodeReport(summary="there are no tests in it")
     try:
         with temporary_folder("reflex-code-") as empty:
             command = _command(reading.params, str(empty))
             finished = run_tool("pytest", command, context, artifact.path)
     except ToolError as error:
-        return Seen(trouble=str(error))
+        return CodeReport(trouble=str(error))
     lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
     last = _TIME.sub("", lines[-1].strip("= ")) if lines else ""
     if finished.returncode == _PASSED:
-        return Seen(summary=last)
+        return CodeReport(summary=last)
     if finished.returncode in (_FAILED, _INTERRUPTED):
         named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-        return Seen([_told(line) for line in named] or [tests[0].told(Finding(last))])
+        return CodeReport(
+            [_parse_failure(line) for line in named] or [tests[0].locate(Finding(last))]
+        )
     if finished.returncode == _NONE:
-        return Seen([tests[0].told(Finding("pytest collects no test in it"))])
-    return Seen(trouble=f"pytest could not check it: exit status {finished.returncode}")
+        return CodeReport([tests[0].locate(Finding("pytest collects no test in it"))])
+    return CodeReport(trouble=f"pytest could not check it: exit status {finished.returncode}")
 
 
-def _told(line: str) -> Found:
+def _parse_failure(line: str) -> SourceFinding:
     """Return a line of pytest's summary as a finding of the file that it names."""
     _, _, rest = line.partition(" ")
     file, _, name = rest.partition("::")
-    return Found(file.partition(" - ")[0], Finding(name or rest))
+    return SourceFinding(file.partition(" - ")[0], Finding(name or rest))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_reflex.checks.code.sources import Reading, Seen
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport
 from pytest_reflex.checks.finding import Finding
 from pytest_reflex.model.targets import CheckContext
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find an artifact without a statement; what does not compile is reported before."""
     if not any(source.tree and source.tree.body for source in reading.sources):
-        return Seen([reading.sources[0].told(Finding("there is no statement in it", 1))])
+        return CodeReport([reading.sources[0].locate(Finding("there is no statement in it", 1))])
     count = len(reading.sources)
-    return Seen(summary=f"{count} Python files compile" if count > 1 else "it compiles")
+    return CodeReport(summary=f"{count} Python files compile" if count > 1 else "it compiles")

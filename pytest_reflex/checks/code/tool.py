@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.code.sources import Reading
+from pytest_reflex.checks.code.sources import CodeInput
 from pytest_reflex.model.targets import CheckCommand, CheckContext
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
@@ -27,7 +27,7 @@ class ToolError(Exception):
 
 
 @contextmanager
-def laid_out(reading: Reading, below: str = "") -> Iterator[Path]:
+def copy_sources(reading: CodeInput, below: str = "") -> Iterator[Path]:
     """Yield a folder that holds copies of the Python files, and nothing that could configure.
 
     They lie in `below`, a relative path.
@@ -77,7 +77,7 @@ def python_command(
 def run_module(
     tool: str,
     arguments: Sequence[str],
-    reading: Reading,
+    reading: CodeInput,
     context: CheckContext,
     folder: Path,
     environment: Mapping[str, str] | None = None,
@@ -101,7 +101,7 @@ def run_tool(
         finished = run(
             command.argv,
             cwd=os.fspath(folder),
-            env={**inherited(), **own},
+            env={**copy_environment(), **own},
             timeout=timeout,
             head=_MOST_OUTPUT,
             cancel=context.cancel,

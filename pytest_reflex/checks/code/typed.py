@@ -17,14 +17,14 @@ from pathlib import Path, PurePath
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.checks.code.sources import Found, Reading, Seen
+from pytest_reflex.checks.code.sources import CodeInput, CodeReport, SourceFinding
 from pytest_reflex.checks.code.tool import (
     ToolError,
-    laid_out,
+    copy_sources,
     module_command,
     run_module,
 )
-from pytest_reflex.checks.finding import Finding, lacking
+from pytest_reflex.checks.finding import Finding, missing_extra
 from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.targets import CheckCommand, CheckContext
 from pytest_reflex.process.guard import make_folder, remove_folder
@@ -54,15 +54,15 @@ def _arguments(cache: str, files: Sequence[str]) -> list[str]:
     return [*_OPTIONS, "--cache-dir", cache, "--", *files]
 
 
-def judge(reading: Reading, context: CheckContext) -> Seen:
+def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
     """Find values that do not have the type that the code says; imports from outside are Any."""
-    if lack := lacking("mypy"):
-        return Seen(unmeasured=lack.unmeasured, needs=lack.needs)
+    if lack := missing_extra("mypy"):
+        return CodeReport(unmeasured=lack.unmeasured, needs=lack.needs)
     reading = _as_module(reading)
     below = _below(reading)
     files = [below + source.name for source in reading.sources]
     try:
-        with laid_out(reading, below) as folder:
+        with copy_sources(reading, below) as folder:
             _make_packages(folder, below)
             environment = {"MYPYPATH": str(folder)}
             with _ALONE, _whole_cache() as cache:
@@ -78,8 +78,8 @@ def judge(reading: Reading, context: CheckContext) -> Seen:
                     f"mypy could not check it: {said[-1] if said else 'no reason given'}"
                 )
     except ToolError as error:
-        return Seen(trouble=str(error))
-    return Seen(found, "mypy finds nothing")
+        return CodeReport(trouble=str(error))
+    return CodeReport(found, "mypy finds nothing")
 
 
 @cache
@@ -108,14 +108,14 @@ def _entries(output: bytes) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def _as_module(reading: Reading) -> Reading:
+def _as_module(reading: CodeInput) -> CodeInput:
     """Return the reading; what a package says alone, its other modules left out, as a module."""
     if reading.artifact.is_folder or reading.sources[0].name != "__init__.py":
         return reading
     return replace(reading, sources=(replace(reading.sources[0], name=_PACKAGE + ".py"),))
 
 
-def _below(reading: Reading) -> str:
+def _below(reading: CodeInput) -> str:
     """Return the packages, as folders, that the files lie in by what they import."""
     missing_levels = max(
         (
@@ -131,7 +131,7 @@ def _below(reading: Reading) -> str:
     return f"{_PACKAGE}/" * min(levels, _MOST_LEVELS)
 
 
-def _hides_a_library(reading: Reading) -> bool:
+def _hides_a_library(reading: CodeInput) -> bool:
     """Return whether modules of a package, at the top, would stand for those of Python itself.
 
     What imports `types` means Python's, though a file of this name lies beside it in the package.
@@ -150,11 +150,13 @@ def _make_packages(folder: Path, below: str) -> None:
             (path / "__init__.pyi").write_text(_ANYTHING)
 
 
-def _read(errors: Sequence[Mapping[str, Any]], reading: Reading, below: str) -> Iterator[Found]:
+def _read(
+    errors: Sequence[Mapping[str, Any]], reading: CodeInput, below: str
+) -> Iterator[SourceFinding]:
     by_name = {below + source.name: source for source in reading.sources}
     for entry in errors:
         source = by_name.get(entry.get("file", ""))
         if source is not None:
             column = entry["column"] + 1 if entry.get("column", -1) >= 0 else 0
             message = f"{entry['message']} ({entry.get('code') or 'mypy'})"
-            yield source.told(Finding(message, max(entry.get("line", 0), 0), column))
+            yield source.locate(Finding(message, max(entry.get("line", 0), 0), column))

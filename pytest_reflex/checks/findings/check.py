@@ -14,26 +14,26 @@ from pytest_reflex.checks.command import (
     Command,
     CommandCheck,
     check_command,
-    in_words,
+    describe,
     last_lines,
+    output_globs,
     preview_options,
     remarks,
     run_command,
     settle_command,
     shell_problems,
-    stopped,
-    written_by,
+    stop_message,
 )
 from pytest_reflex.checks.finding import MOST_FINDINGS
 from pytest_reflex.checks.findings.parameters import FORMS, KINDS, TELLING, reader_of, slip_in
 from pytest_reflex.checks.findings.report import (
     ALL,
-    Counted,
-    Limits,
+    CountedFindings,
+    FindingLimits,
     NothingRunError,
     Reader,
     ToolFinding,
-    UnreadableError,
+    UnreadableReportError,
 )
 from pytest_reflex.checks.options import problems_of
 from pytest_reflex.checks.reading import read_artifact
@@ -43,7 +43,7 @@ from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec, variable_name
-from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, VerdictSource, plainly
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
@@ -61,13 +61,13 @@ class FindingsCheck(CommandCheck):
     parameters = KINDS
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        yield from _better_named(problems_of(spec, KINDS), spec)
+        yield from _rename_keys(problems_of(spec, KINDS), spec)
         yield from shell_problems(spec, spec.params)
         if not any(variable_name(value) for value in spec.params.values()):
             yield from _contradictions(spec, spec.params)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        params = settled(spec, variables)
+        params = resolve_params(spec, variables)
         command = self.command(params)
         most = params["max_findings"]
         run = _Tool(
@@ -80,7 +80,7 @@ class FindingsCheck(CommandCheck):
             silent=params["silent"],
             allow_empty=params["allow_empty"],
             ran=tuple(params["ran"]),
-            limits=Limits(
+            limits=FindingLimits(
                 most=most if isinstance(most, Mapping) else {ALL: most},
                 levels=params["levels"],
                 rules=params["rules"],
@@ -90,14 +90,14 @@ class FindingsCheck(CommandCheck):
         return CompiledCheck(
             spec,
             run,
-            commands=(check_command(command, params, Decides.REPORT),),
-            writes=written_by(params),
-            describe=lambda: _in_words(spec.params),
+            commands=(check_command(command, params, VerdictSource.REPORT),),
+            writes=output_globs(params),
+            describe=lambda: _describe(spec.params),
             preview=lambda rule, judge: preview_options(params),
         )
 
 
-def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_params(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that count, defaults included; raises CriteriaError."""
     params = settle_command(spec, KINDS, variables, _contradictions)
     defaults = {
@@ -112,8 +112,8 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, Any]:
     return {**defaults, **place, **params}
 
 
-def _in_words(params: Mapping[str, Any]) -> str:
-    told = f"`{in_words(params)}` reports as {plainly(params.get('format'))}"
+def _describe(params: Mapping[str, Any]) -> str:
+    told = f"`{describe(params)}` reports as {plainly(params.get('format'))}"
     return f"{told} at most {plainly(params.get('max_findings', 0))} findings"
 
 
@@ -128,7 +128,7 @@ class _Tool:
     silent: bool
     allow_empty: bool
     ran: tuple[int, ...]
-    limits: Limits
+    limits: FindingLimits
     install: str
 
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
@@ -142,31 +142,31 @@ class _Tool:
             return CheckResult(outcome=Outcome.ERROR, message=f"{error}{self._remedy()}")
         try:
             findings = self._findings(finished, path, before)
-        except (UnreadableError, ArtifactError) as error:
+        except (UnreadableReportError, ArtifactError) as error:
             return CheckResult(
                 outcome=Outcome.ERROR,
                 message=str(error),
                 evidence=last_lines(finished),
                 notes=tuple(remarks(finished)),
             )
-        here = [_seen_from(context.root, artifact, finding) for finding in findings]
-        return self._verdict(self.limits.counted(here), artifact)
+        here = [_relativize(context.root, artifact, finding) for finding in findings]
+        return self._verdict(self.limits.count(here), artifact)
 
     def _findings(
         self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
     ) -> list[ToolFinding]:
-        if why := stopped(finished, self.command, self.timeout):
-            raise UnreadableError(why)
+        if why := stop_message(finished, self.command, self.timeout):
+            raise UnreadableReportError(why)
         code = finished.returncode
         if code is None or code not in self.ran:
             told = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
             remedy = self._remedy() if code == NOT_FOUND else ""
-            raise UnreadableError(f"{told} ({self.command.text}){remedy}")
-        data = self._written(finished, path, before)
+            raise UnreadableReportError(f"{told} ({self.command.text}){remedy}")
+        data = self._read_report(finished, path, before)
         findings = [] if self.silent and not data.strip() else self._read(data)
         if code and not findings:
             message = f"exit status {code}, but it reports nothing ({self.command.text})"
-            raise UnreadableError(message)
+            raise UnreadableReportError(message)
         return findings
 
     def _read(self, data: bytes) -> list[ToolFinding]:
@@ -177,23 +177,27 @@ class _Tool:
                 return []
             raise
 
-    def _written(
+    def _read_report(
         self, finished: Finished, path: Path | None, before: tuple[int, ...] | None
     ) -> bytes:
         """Return the report, which this very run has written."""
         if path is not None:
             after = _stamp(path)
             if after is None or after == before:
-                raise UnreadableError(f"it did not write its report {one_line(self.report, 120)}")
+                raise UnreadableReportError(
+                    f"it did not write its report {one_line(self.report, 120)}"
+                )
             return read_artifact(path, name=self.report, limit=LONGEST).data
         is_out = self.stream == "stdout"
         total = finished.stdout_total if is_out else finished.stderr_total
         if finished.stdout_truncated if is_out else finished.stderr_truncated:
-            raise UnreadableError(f"its report is too long: {total:,} bytes, {LONGEST:,} are read")
+            raise UnreadableReportError(
+                f"its report is too long: {total:,} bytes, {LONGEST:,} are read"
+            )
         return finished.stdout if is_out else finished.stderr
 
-    def _verdict(self, counted: Counted, artifact: Artifact) -> CheckResult:
-        too_many = self.limits.exceeded(counted)
+    def _verdict(self, counted: CountedFindings, artifact: Artifact) -> CheckResult:
+        too_many = self.limits.find_excess(counted)
         location = _location(counted, artifact)
         told = [f"{level}: {finding}" for level, finding in counted.findings]
         more = [f"... {len(told) - SHOWN} more"] if len(told) > SHOWN else []
@@ -210,7 +214,7 @@ class _Tool:
             message=message,
             evidence="\n".join([*told[:SHOWN], *more]),
             location=location,
-            findings=_placed(counted, artifact) if too_many else (),
+            findings=_locate(counted, artifact) if too_many else (),
             more_findings=max(len(counted.findings) - MOST_FINDINGS, 0) if too_many else 0,
             notes=(f"{counted.ignored} more are ignored by the rule",) if counted.ignored else (),
         )
@@ -219,7 +223,7 @@ class _Tool:
         return f"; to install it: {one_line(self.install, 120)}" if self.install else ""
 
 
-def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFinding:
+def _relativize(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFinding:
     """Return the finding with the artifact's own name, or a path that no machine has alone."""
     if not finding.file:
         return finding
@@ -230,7 +234,7 @@ def _seen_from(root: Path, artifact: Artifact, finding: ToolFinding) -> ToolFind
     return finding if relative.startswith(os.pardir) else replace(finding, file=relative)
 
 
-def _placed(counted: Counted, artifact: Artifact) -> tuple[PlacedFinding, ...]:
+def _locate(counted: CountedFindings, artifact: Artifact) -> tuple[PlacedFinding, ...]:
     return tuple(
         PlacedFinding(
             message=f"{level}: {found.words}",
@@ -242,7 +246,7 @@ def _placed(counted: Counted, artifact: Artifact) -> tuple[PlacedFinding, ...]:
     )
 
 
-def _location(counted: Counted, artifact: Artifact) -> Place | None:
+def _location(counted: CountedFindings, artifact: Artifact) -> Place | None:
     """Return the place of the first finding in the artifact itself, if there is one."""
     here = (f for _, f in counted.findings if f.line and f.file == artifact.name)
     first = next(here, None)
@@ -266,7 +270,7 @@ def _reader(params: Mapping[str, Any]) -> Reader:
     )
 
 
-def _better_named(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
+def _rename_keys(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Problem]:
     """Yield the problems; one in a mapping names the key that is wrong."""
     for problem in problems:
         key = problem.path[0] if problem.path else ""

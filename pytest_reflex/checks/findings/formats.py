@@ -12,7 +12,7 @@ from pytest_reflex.checks.findings.report import (
     MOST,
     NothingRunError,
     ToolFinding,
-    UnreadableError,
+    UnreadableReportError,
     utf8,
 )
 from pytest_reflex.errors import ArtifactError
@@ -23,37 +23,37 @@ _NO_FINDING = ("pass", "notApplicable", "informational")
 
 
 def read_sarif(data: bytes) -> list[ToolFinding]:
-    """Return the findings of a SARIF log; raises UnreadableError where it is none, or says that
-    the tool did not come to its end.
+    """Return the findings of a SARIF log; raises UnreadableReportError where it is none, or says
+    that the tool did not come to its end.
     """
     text = utf8(data)
     try:
         log = read_data(text, "json")[0].value
     except (DataSyntaxError, ArtifactError) as error:
-        raise UnreadableError(f"the report is not JSON: {error}") from None
+        raise UnreadableReportError(f"the report is not JSON: {error}") from None
     if not isinstance(log, dict) or log.get("version") != "2.1.0":
-        raise UnreadableError("the report is not a SARIF log of version 2.1.0")
+        raise UnreadableReportError("the report is not a SARIF log of version 2.1.0")
     runs = log.get("runs")
     if not isinstance(runs, list) or not runs:
-        raise UnreadableError("the SARIF log has no runs")
+        raise UnreadableReportError("the SARIF log has no runs")
     found: list[ToolFinding] = []
     for run in runs:
         try:
             found += _findings(_map(run, "a run"))
         except (AttributeError, TypeError):
-            raise UnreadableError("the report is not built as a SARIF log is") from None
+            raise UnreadableReportError("the report is not built as a SARIF log is") from None
         if len(found) > MOST:
-            raise UnreadableError(f"the report has more than {MOST:,} findings")
+            raise UnreadableReportError(f"the report has more than {MOST:,} findings")
     return found
 
 
 def _findings(run: dict[str, Any]) -> Iterator[ToolFinding]:
     for invocation in run.get("invocations") or ():
         if _map(invocation, "an invocation").get("executionSuccessful") is False:
-            raise UnreadableError("the tool says in its SARIF log that it did not succeed")
+            raise UnreadableReportError("the tool says in its SARIF log that it did not succeed")
     results = run.get("results")
     if not isinstance(results, list):
-        raise UnreadableError(
+        raise UnreadableReportError(
             "a run in the SARIF log has no results: the tool did not check anything"
         )
     rules = _rules(run)
@@ -81,7 +81,7 @@ def _finding(result: dict[str, Any], rules: list[Any]) -> ToolFinding:
     message = result.get("message") or {}
     text = message.get("text") or message.get("markdown") or _template(message, rule)
     if not isinstance(text, str) or not text.strip():
-        raise UnreadableError(f"a result in the SARIF log has no message: {str(result)[:60]}")
+        raise UnreadableReportError(f"a result in the SARIF log has no message: {str(result)[:60]}")
     file, line, column = _place(result)
     return ToolFinding(
         message=text,
@@ -115,7 +115,7 @@ def _rules(run: dict[str, Any]) -> list[Any]:
 
 def _map(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UnreadableError(f"{what} in the SARIF log is not a map")
+        raise UnreadableReportError(f"{what} in the SARIF log is not a map")
     return value
 
 
@@ -129,22 +129,27 @@ def read_tap(data: bytes) -> list[ToolFinding]:
     """Return the tests that are not ok; the rule is `test N`, the message the description.
 
     What is marked TODO or SKIP is not a finding, and was not run. What is indented (subtests, YAML)
-    belongs to the test before it. Raises UnreadableError without a plan, on fewer or more tests
-    than planned, on a test out of order and on "Bail out!"; NothingRunError where no test was run.
+    belongs to the test before it. Raises UnreadableReportError without a plan, on fewer or more
+    tests than planned, on a test out of order and on "Bail out!"; NothingRunError where no test was
+    run.
     """
     planned: int | None = None
     count, ran, found = 0, 0, []
     for line in utf8(data).split("\n"):
         if bail := _BAIL.fullmatch(line.rstrip()):
-            raise UnreadableError(f"the tests were given up: {bail[1].strip() or 'Bail out!'}")
+            raise UnreadableReportError(
+                f"the tests were given up: {bail[1].strip() or 'Bail out!'}"
+            )
         if plan := _PLAN.fullmatch(line.rstrip()):
             if planned is not None:
-                raise UnreadableError("the TAP report has two plans")
+                raise UnreadableReportError("the TAP report has two plans")
             planned = int(plan[1])
         elif result := _RESULT.fullmatch(line.rstrip()):
             count += 1
             if result[2] and int(result[2]) != count:
-                raise UnreadableError(f"test {result[2]} comes where test {count} is expected")
+                raise UnreadableReportError(
+                    f"test {result[2]} comes where test {count} is expected"
+                )
             description = result[3] or ""
             if _DIRECTIVE.search(description):
                 continue
@@ -157,9 +162,9 @@ def read_tap(data: bytes) -> list[ToolFinding]:
 
 def _refuse_gap(planned: int | None, count: int, ran: int) -> None:
     if planned is None:
-        raise UnreadableError("the TAP report has no plan (1..N)")
+        raise UnreadableReportError("the TAP report has no plan (1..N)")
     if planned != count:
-        raise UnreadableError(f"{planned} tests were planned, {count} are reported")
+        raise UnreadableReportError(f"{planned} tests were planned, {count} are reported")
     if not ran:
         marked = f": all {count} are marked SKIP or TODO" if count else ""
         raise NothingRunError(f"no test was run{marked}")
@@ -183,17 +188,17 @@ class Element:
 
 
 def read_xml(data: bytes) -> Element:
-    """Return the root of an XML document; raises UnreadableError where it is none."""
+    """Return the root of an XML document; raises UnreadableReportError where it is none."""
     from xml.parsers.expat import ExpatError, ParserCreate
 
     if not data.strip():
-        raise UnreadableError("the report is empty")
+        raise UnreadableReportError("the report is empty")
     top = Element("", {})
     open_elements = [top]
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > MAX_DEPTH:
-            raise UnreadableError(f"the report is nested deeper than {MAX_DEPTH} levels")
+            raise UnreadableReportError(f"the report is nested deeper than {MAX_DEPTH} levels")
         element = Element(name.rpartition(":")[2], attributes)
         open_elements[-1].children.append(element)
         open_elements.append(element)
@@ -210,9 +215,9 @@ def read_xml(data: bytes) -> Element:
     try:
         parser.Parse(data.lstrip(), True)
     except ExpatError as error:
-        raise UnreadableError(f"the report is not XML: {error}") from None
+        raise UnreadableReportError(f"the report is not XML: {error}") from None
     except (LookupError, ValueError) as error:
-        raise UnreadableError(str(error)) from None
+        raise UnreadableReportError(str(error)) from None
     return top.children[0]
 
 
@@ -223,7 +228,7 @@ def number_in(element: Element, name: str) -> int:
 
 
 def _refuse(*_: Any) -> NoReturn:
-    raise UnreadableError("the report declares a document type (DOCTYPE), which is not read")
+    raise UnreadableReportError("the report declares a document type (DOCTYPE), which is not read")
 
 
 _BY_PYTEST = ("pytest", "pytest tests")
@@ -231,15 +236,15 @@ _NOT_RUN = ("notrun", "skipped", "disabled")
 
 
 def read_checkstyle(data: bytes) -> list[ToolFinding]:
-    """Return the errors of a checkstyle report; raises UnreadableError where it is none."""
+    """Return the errors of a checkstyle report; raises UnreadableReportError where it is none."""
     root = read_xml(data)
     if root.name != "checkstyle":
-        raise UnreadableError(f"the report is not a checkstyle report, but <{root.name}>")
+        raise UnreadableReportError(f"the report is not a checkstyle report, but <{root.name}>")
     found = []
     for file in root.below("file"):
         if broken := file.below("exception"):
             why = " ".join(broken[0].text.split())[:120]
-            raise UnreadableError(f"the tool failed at {file.attributes.get('name')}: {why}")
+            raise UnreadableReportError(f"the tool failed at {file.attributes.get('name')}: {why}")
         found += [_checkstyle(error, file) for error in file.below("error")]
     return found
 
@@ -247,7 +252,7 @@ def read_checkstyle(data: bytes) -> list[ToolFinding]:
 def _checkstyle(error: Element, file: Element) -> ToolFinding:
     message = error.attributes.get("message", "")
     if not message.strip():
-        raise UnreadableError("an error in the checkstyle report has no message")
+        raise UnreadableReportError("an error in the checkstyle report has no message")
     return ToolFinding(
         message=message,
         rule=error.attributes.get("source", ""),
@@ -261,12 +266,12 @@ def _checkstyle(error: Element, file: Element) -> ToolFinding:
 def read_junit(data: bytes) -> list[ToolFinding]:
     """Return the failures and errors of a JUnit report, the rule being the name of the test.
 
-    Raises UnreadableError where it is none, or declares more tests or failures than it contains;
-    NothingRunError where no test was run.
+    Raises UnreadableReportError where it is none, or declares more tests or failures than it
+    contains; NothingRunError where no test was run.
     """
     root = read_xml(data)
     if root.name not in ("testsuites", "testsuite"):
-        raise UnreadableError(f"the report is not a JUnit report, but <{root.name}>")
+        raise UnreadableReportError(f"the report is not a JUnit report, but <{root.name}>")
     suites = list(_suites(root))
     cases = [(suite, case) for suite in suites for case in suite.below("testcase")]
     # pytest counts each subtest, and shows the test that it is in.
@@ -296,13 +301,15 @@ def _refuse_hidden(suite: Element, *, counts_tests: bool) -> None:
     cases = [case for inner in _suites(suite) for case in inner.below("testcase")]
     tests = number_in(suite, "tests")
     if counts_tests and tests > len(cases):
-        raise UnreadableError(
+        raise UnreadableReportError(
             f"the suite {name!r} declares {tests} tests and contains {len(cases)}"
         )
     shown = sum(len(case.below("failure", "error")) for case in cases)
     told = number_in(suite, "failures") + number_in(suite, "errors")
     if told > shown:
-        raise UnreadableError(f"the suite {name!r} declares {told} failures and contains {shown}")
+        raise UnreadableReportError(
+            f"the suite {name!r} declares {told} failures and contains {shown}"
+        )
 
 
 def _was_run(case: Element) -> bool:

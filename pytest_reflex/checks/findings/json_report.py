@@ -14,7 +14,7 @@ from pytest_reflex.checks.findings.report import (
     MOST,
     NothingRunError,
     ToolFinding,
-    UnreadableError,
+    UnreadableReportError,
     utf8,
 )
 from pytest_reflex.errors import ArtifactError
@@ -26,7 +26,7 @@ FIELDS = ("message", "rule", "level", "file", "line", "column")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class ReportFields:
     """Where the findings are in a JSON document, and what their fields are called.
 
     `items` and each of `fields` are paths; `file_above` is how many steps above a finding its file
@@ -42,10 +42,10 @@ class Form:
     levels: Mapping[str, str] = field(default_factory=dict)
 
 
-_FLAT = Form(fields={name: name for name in FIELDS} | {"rule": "code"})
+_FLAT = ReportFields(fields={name: name for name in FIELDS} | {"rule": "code"})
 
-KNOWN: dict[str, Form] = {
-    "ruff-json": Form(
+KNOWN: dict[str, ReportFields] = {
+    "ruff-json": ReportFields(
         fields={
             "message": "message",
             "rule": "code",
@@ -55,7 +55,7 @@ KNOWN: dict[str, Form] = {
             "column": "location.column",
         }
     ),
-    "eslint-json": Form(
+    "eslint-json": ReportFields(
         items="*.messages.*",
         file_above=2,
         all_files=True,
@@ -69,7 +69,7 @@ KNOWN: dict[str, Form] = {
         },
         levels={"1": "warning", "2": "error"},
     ),
-    "markdownlint-json": Form(
+    "markdownlint-json": ReportFields(
         fields={
             "message": "ruleDescription",
             "rule": "ruleNames[0]",
@@ -79,7 +79,7 @@ KNOWN: dict[str, Form] = {
             "column": "errorRange[0]",
         }
     ),
-    "spectral-json": Form(
+    "spectral-json": ReportFields(
         fields={
             "message": "message",
             "rule": "code",
@@ -99,16 +99,18 @@ KNOWN: dict[str, Form] = {
 class JsonReader:
     """Read reports of one form; raises ValueError where a path in the form is none."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: ReportFields) -> None:
         self._form = form
         self._items = paths.parse(form.items)
         self._fields = {name: paths.parse(path) for name, path in form.fields.items()}
 
     def document(self, data: bytes) -> list[ToolFinding]:
         """Return the findings of a report that is one JSON document."""
-        value = _parsed(utf8(data))
+        value = _parse(utf8(data))
         if not isinstance(value, list | dict):
-            raise UnreadableError(f"the report is not a list of findings, but {_shown(value)}")
+            raise UnreadableReportError(
+                f"the report is not a list of findings, but {_quote(value)}"
+            )
         return self._findings(value)
 
     def lines(self, data: bytes) -> list[ToolFinding]:
@@ -118,7 +120,7 @@ class JsonReader:
         found: list[ToolFinding] = []
         for number, line in enumerate(utf8(data).split("\n"), start=1):
             if line.strip():
-                item = _parsed(line, number)
+                item = _parse(line, number)
                 found.append(self._one(item, item))
                 _refuse_many(found)
         return found
@@ -131,16 +133,16 @@ class JsonReader:
             where = f"{paths.render(self._items[:-1]) or 'the document'} is not a list"
             if next(paths.find(value, self._items), None) is None:
                 where = f"nothing is at items {self._form.items!r}"
-            raise UnreadableError(f"the report has no list of findings: {where}")
+            raise UnreadableReportError(f"the report has no list of findings: {where}")
         if empty and self._form.all_files:
             raise NothingRunError("no file was looked at: the report lists none")
         found: list[ToolFinding] = []
         for item in paths.find(value, self._items):
-            found.append(self._one(item.value, self._named(value, item)))
+            found.append(self._one(item.value, self._file_of(value, item)))
             _refuse_many(found)
         return found
 
-    def _named(self, value: Any, item: paths.Found) -> Any:
+    def _file_of(self, value: Any, item: paths.PathMatch) -> Any:
         """Return what names the file of a finding."""
         if not self._form.file_above:
             return item.value
@@ -150,11 +152,13 @@ class JsonReader:
 
     def _one(self, item: Any, holder: Any) -> ToolFinding:
         if not isinstance(item, dict):
-            raise UnreadableError(f"a finding in the report is not a map, but {_shown(item)}")
+            raise UnreadableReportError(f"a finding in the report is not a map, but {_quote(item)}")
         message = self._get(item, "message")
         if not isinstance(message, str) or not message.strip():
             path = self._form.fields["message"]
-            raise UnreadableError(f"a finding in the report has no text {path!r}: {_shown(item)}")
+            raise UnreadableReportError(
+                f"a finding in the report has no text {path!r}: {_quote(item)}"
+            )
         level = _word(self._get(item, "level"))
         finding = ToolFinding(
             message=message,
@@ -176,27 +180,27 @@ class JsonReader:
         try:
             return max(int(value) + 1 - self._form.first, 0)
         except (TypeError, ValueError, OverflowError):
-            raise UnreadableError(
-                f"{self._form.fields[name]!r} is not a number: {_shown(value)}"
+            raise UnreadableReportError(
+                f"{self._form.fields[name]!r} is not a number: {_quote(value)}"
             ) from None
 
 
-def _parsed(text: str, line: int = 0) -> Any:
+def _parse(text: str, line: int = 0) -> Any:
     try:
         return read_data(text, "json")[0].value
     except (DataSyntaxError, ArtifactError) as error:
         where = f"line {line} of the report" if line else "the report"
-        raise UnreadableError(f"{where} is not JSON: {error}") from None
+        raise UnreadableReportError(f"{where} is not JSON: {error}") from None
 
 
 def _refuse_many(found: list[ToolFinding]) -> None:
     if len(found) > MOST:
-        raise UnreadableError(f"the report has more than {MOST:,} findings")
+        raise UnreadableReportError(f"the report has more than {MOST:,} findings")
 
 
 def _word(value: Any) -> str:
     return "" if value is None or isinstance(value, dict | list) else str(value)
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     return repr(value)[:60]

@@ -7,9 +7,17 @@ from typing import Any
 
 from pytest_reflex.checks.command import COMMAND_KINDS
 from pytest_reflex.checks.findings.formats import read_checkstyle, read_junit, read_sarif, read_tap
-from pytest_reflex.checks.findings.json_report import FIELDS, KNOWN, Form, JsonReader
+from pytest_reflex.checks.findings.json_report import FIELDS, KNOWN, JsonReader, ReportFields
 from pytest_reflex.checks.findings.report import ALL, IGNORE, LEVELS, Reader
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, one_of, whole_number
+from pytest_reflex.checks.options import (
+    COUNT,
+    FLAG,
+    REQUIRED,
+    TEXT,
+    ParameterType,
+    one_of,
+    whole_number,
+)
 from pytest_reflex.errors import Problem, did_you_mean, nearest_word, suggest
 from pytest_reflex.model.plain import as_written, one_line
 
@@ -59,7 +67,9 @@ def reader_of(name: str, fields: Mapping[str, str] | None, items: str | None, fi
         raise ValueError(f"format {name} needs fields: {{message: ..., rule: ...}}")
     if name == "jsonl" and items:
         raise ValueError("items goes with format json: a line of jsonl is a finding")
-    reader = JsonReader(Form(fields=fields, items="*" if items is None else items, first=first))
+    reader = JsonReader(
+        ReportFields(fields=fields, items="*" if items is None else items, first=first)
+    )
     return reader.lines if name == "jsonl" else reader.document
 
 
@@ -94,7 +104,7 @@ def _is_levels(value: Any) -> bool:
     )
 
 
-_LEVELS = Kind(
+_LEVELS = ParameterType(
     "a mapping to error, warning, note or ignore",
     _is_levels,
     schema={"type": "object", "additionalProperties": {"enum": [*LEVELS, IGNORE]}},
@@ -102,7 +112,7 @@ _LEVELS = Kind(
 KINDS = {
     **COMMAND_KINDS,
     "format": one_of(FORMS).means("the form of the report", REQUIRED),
-    "stream": Kind(
+    "stream": ParameterType(
         "stdout or stderr", lambda value: value in STREAMS, schema={"enum": list(STREAMS)}
     ).means("where the report is", "`stdout`"),
     "report": TEXT.means(
@@ -116,14 +126,14 @@ KINDS = {
         "was run or looked at means no findings",
         "`false`",
     ),
-    "ran": Kind(
+    "ran": ParameterType(
         "a list of exit statuses from 0 to 255",
         _is_statuses,
         schema={"type": "array", "items": _STATUS.schema, "minItems": 1},
     ).means("the exit statuses that mean that the tool did its work", "`[0, 1]`"),
     "levels": _LEVELS.means("what a word of the tool for a level means", "known words"),
     "rules": _LEVELS.means("what globs of rule ids mean; the first that fits wins"),
-    "max_findings": Kind(
+    "max_findings": ParameterType(
         "a whole number >= 0, or a mapping of error, warning, note or all to one",
         _is_limits,
         int,
@@ -140,7 +150,7 @@ KINDS = {
         },
     ).means("how many may be there, in all or of a level", "0"),
     "install": TEXT.means("how to get the tool; shown where it is missing"),
-    "fields": Kind(
+    "fields": ParameterType(
         "a mapping of message, and optionally rule, level, file, line and column, to paths",
         is_fields,
         schema={
@@ -150,10 +160,10 @@ KINDS = {
             "required": ["message"],
         },
     ).means("for `json` and `jsonl`: where the parts of a finding are"),
-    "items": Kind("a path", lambda value: isinstance(value, str), schema={"type": "string"}).means(
-        "for `json`: where the findings are", "`*`"
-    ),
-    "first": Kind(
+    "items": ParameterType(
+        "a path", lambda value: isinstance(value, str), schema={"type": "string"}
+    ).means("for `json`: where the findings are", "`*`"),
+    "first": ParameterType(
         "0 or 1",
         lambda value: value in (0, 1) and not isinstance(value, bool),
         int,
@@ -178,8 +188,8 @@ def _in_limits(limits: Mapping[str, Any]) -> Problem | None:
         if level not in (*LEVELS, ALL):
             return _unknown("max_findings", level, "level", (*LEVELS, ALL))
         if not COUNT.fits(most):
-            message = f"max_findings.{level} must be {COUNT.words}, not {_shown(most)}"
-            return Problem(message=message, path=("max_findings", level), given=_shown(most))
+            message = f"max_findings.{level} must be {COUNT.words}, not {_quote(most)}"
+            return Problem(message=message, path=("max_findings", level), given=_quote(most))
     return None
 
 
@@ -187,9 +197,9 @@ def _in_levels(key: str, levels: Mapping[str, Any]) -> Problem | None:
     known = (*LEVELS, IGNORE)
     for name, level in levels.items():
         if level not in known:
-            message = f"{key}.{name} must be one of {', '.join(known)}, not {_shown(level)}"
+            message = f"{key}.{name} must be one of {', '.join(known)}, not {_quote(level)}"
             hint = suggest(nearest_word(level, known)) if isinstance(level, str) else ""
-            return Problem(message=message, hint=hint, path=(key, name), given=_shown(level))
+            return Problem(message=message, hint=hint, path=(key, name), given=_quote(level))
     return None
 
 
@@ -198,8 +208,8 @@ def _in_fields(fields: Mapping[str, Any]) -> Problem | None:
         if name not in FIELDS:
             return _unknown("fields", name, "field", FIELDS)
         if not isinstance(path, str) or not path:
-            message = f"fields.{name} must be a path, not {_shown(path)}"
-            return Problem(message=message, path=("fields", name), given=_shown(path))
+            message = f"fields.{name} must be a path, not {_quote(path)}"
+            return Problem(message=message, path=("fields", name), given=_quote(path))
     if "message" in fields:
         return None
     message = "fields: there is no message"
@@ -211,5 +221,5 @@ def _unknown(key: str, word: Any, what: str, known: Iterable[str]) -> Problem:
     return Problem(message=message, hint=did_you_mean(word, known), path=(key, word), of_key=True)
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     return one_line(as_written(value), 60)

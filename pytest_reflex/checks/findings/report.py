@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.model.plain import one_line, pluralize
 
 LEVELS = ("error", "warning", "note")
 MOST = 100_000
@@ -44,11 +44,11 @@ class ToolFinding:
         return f"{one_line(self.place, 120)}: {self.words}" if self.place else self.words
 
 
-class UnreadableError(ValueError):
+class UnreadableReportError(ValueError):
     """The report is none: the message is a sentence that says why."""
 
 
-class NothingRunError(UnreadableError):
+class NothingRunError(UnreadableReportError):
     """The report is one, and says that nothing was run or looked at."""
 
 
@@ -57,13 +57,13 @@ Reader = Callable[[bytes], list[ToolFinding]]
 
 
 def utf8(data: bytes) -> str:
-    """Return the text of a report; raises UnreadableError where it is empty or no UTF-8."""
+    """Return the text of a report; raises UnreadableReportError where it is empty or no UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableError(f"the report is not UTF-8 at byte {error.start}") from None
+        raise UnreadableReportError(f"the report is not UTF-8 at byte {error.start}") from None
     if not text.strip():
-        raise UnreadableError("the report is empty")
+        raise UnreadableReportError("the report is empty")
     return text
 
 
@@ -81,7 +81,7 @@ _LEVEL_OF = {word: level for level, words in _WORDS.items() for word in words}
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedFindings:
     """The findings that count, each with its level, and how many were ignored."""
 
     findings: tuple[tuple[str, ToolFinding], ...]
@@ -94,12 +94,12 @@ class Counted:
         """Return such as "3 findings (1 error, 2 warnings)"."""
         if not self.findings:
             return "no findings"
-        parts = [counted(count, level) for level in LEVELS if (count := self.count(level))]
-        return f"{counted(len(self.findings), 'finding')} ({', '.join(parts)})"
+        parts = [pluralize(count, level) for level in LEVELS if (count := self.count(level))]
+        return f"{pluralize(len(self.findings), 'finding')} ({', '.join(parts)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class FindingLimits:
     """How findings are counted.
 
     `rules` maps globs of rule ids, and `levels` words of the tool, to a level or to `ignore`; the
@@ -110,7 +110,7 @@ class Limits:
     levels: Mapping[str, str]
     rules: Mapping[str, str]
 
-    def counted(self, findings: Iterable[ToolFinding]) -> Counted:
+    def count(self, findings: Iterable[ToolFinding]) -> CountedFindings:
         kept, ignored = [], 0
         for finding in findings:
             level = self._level(finding)
@@ -119,9 +119,9 @@ class Limits:
             else:
                 kept.append((level, finding))
         kept.sort(key=lambda pair: LEVELS.index(pair[0]))
-        return Counted(tuple(kept), ignored)
+        return CountedFindings(tuple(kept), ignored)
 
-    def exceeded(self, counted: Counted) -> str:
+    def find_excess(self, counted: CountedFindings) -> str:
         """Return what there is too much of, such as "at most 0 errors are wanted", else ""."""
         for level, most in self.most.items():
             if counted.count(level) > most:

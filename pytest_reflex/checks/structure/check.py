@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from pytest_reflex.checks.finding import Report, result_of, unread
-from pytest_reflex.checks.options import REQUIRED, Kind, problems_of, settle
-from pytest_reflex.checks.selection import FILE_KINDS, as_one, file_globs, over_files
+from pytest_reflex.checks.options import REQUIRED, ParameterType, problems_of, settle
+from pytest_reflex.checks.selection import FILE_KINDS, as_one, file_globs, for_each_file
 from pytest_reflex.errors import (
     ArtifactError,
     CriteriaError,
@@ -59,9 +59,9 @@ class StructureKind:
 
     key: str
     make: Callable[[Mapping[str, Any]], Judge]
-    value: Kind | None = None
-    inside: Mapping[str, Kind] = field(default_factory=dict)
-    beside: Mapping[str, Kind] = field(default_factory=dict)
+    value: ParameterType | None = None
+    inside: Mapping[str, ParameterType] = field(default_factory=dict)
+    beside: Mapping[str, ParameterType] = field(default_factory=dict)
     whole: bool = False
     forbids: Callable[[Mapping[str, Any]], bool] = _forbids_nothing
     together: str = ""
@@ -85,7 +85,7 @@ KINDS = {
 }
 """The keys, and the module beside this one that makes each of them, imported when it is used."""
 
-COMMON: dict[str, Kind] = FILE_KINDS
+COMMON: dict[str, ParameterType] = FILE_KINDS
 
 
 @cache
@@ -101,12 +101,12 @@ class StructureCheck:
     name = "structure"
 
     @property
-    def forms(self) -> list[dict[str, Kind]]:
+    def forms(self) -> list[dict[str, ParameterType]]:
         """The parameters of each kind of structure check."""
         return [form_of(key) for key in KINDS]
 
     def problems(self, spec: CheckSpec) -> Iterable[Problem]:
-        kind, faults = _chosen(spec)
+        kind, faults = _choose_kind(spec)
         if kind:
             faults += problems_of(_outer(spec, kind), _outer_kinds(kind), ())
             if _has_table(spec, kind):
@@ -115,17 +115,17 @@ class StructureCheck:
                 faults += _unusable(spec, kind)
         return faults
 
-    def inlined(self, spec: CheckSpec) -> CheckSpec:
+    def inline_files(self, spec: CheckSpec) -> CheckSpec:
         """Return the check with what it names in files put into it; raises CriteriaError."""
         if "json_schema" not in spec.params:
             return spec
-        from pytest_reflex.checks.structure.data.json_schema import inlined
+        from pytest_reflex.checks.structure.data.json_schema import inline_schema
 
-        return inlined(spec)
+        return inline_schema(spec)
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
-        kind, params = settled(spec, variables)
-        judge = _made(spec, kind, {**params, "expected": spec.expected})
+        kind, params = resolve_params(spec, variables)
+        judge = _make_judge(spec, kind, {**params, "expected": spec.expected})
         patterns = file_globs(params)
         each, negative = params["each"], kind.forbids(params)
 
@@ -134,12 +134,12 @@ class StructureCheck:
                 return as_one(
                     artifact,
                     patterns,
-                    lambda chosen: _judged(partial(judge, artifact, chosen), artifact, context),
+                    lambda chosen: _evaluate(partial(judge, artifact, chosen), artifact, context),
                 )
-            return over_files(
+            return for_each_file(
                 artifact,
                 patterns,
-                lambda file: _judged(partial(judge, file), file, context),
+                lambda file: _evaluate(partial(judge, file), file, context),
                 each=each,
                 negative=negative,
             )
@@ -147,39 +147,43 @@ class StructureCheck:
         return CompiledCheck(
             spec,
             run,
-            describe=lambda: _in_words(spec.params),
+            describe=lambda: _describe(spec.params),
             is_pattern="matches" in spec.params,
             preview=lambda rule, judge: _preview(spec, kind, params),
             forbids=negative,
         )
 
 
-def _in_words(params: Mapping[str, Any]) -> str:
+def _describe(params: Mapping[str, Any]) -> str:
     return "the structure has " + ", ".join(f"{k} {plainly(v)}" for k, v in params.items())
 
 
 def _preview(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> dict[str, Any]:
-    from pytest_reflex.checks.preview import searched
+    from pytest_reflex.checks.preview import describe_search
 
     found: dict[str, Any] = {"engine": f"structure ({kind.key})", "options": params}
     if isinstance(matches := params.get("matches"), str):
-        found["matches"] = searched(compile_pattern(matches, key="matches", place=spec.place))
+        found["matches"] = describe_search(
+            compile_pattern(matches, key="matches", place=spec.place)
+        )
     return found
 
 
-def form_of(key: str) -> dict[str, Kind]:
+def form_of(key: str) -> dict[str, ParameterType]:
     """Return the parameters of a check that has a key of KINDS, that key first."""
     kind = kind_of(key)
     own = replace(kind.value or _table_of(kind), inside=kind.inside, default=REQUIRED)
     return {key: own, **COMMON, **kind.beside}
 
 
-def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKind, dict[str, Any]]:
+def resolve_params(
+    spec: CheckSpec, variables: Mapping[str, Any]
+) -> tuple[StructureKind, dict[str, Any]]:
     """Return the kind that a check names, and the parameters that count; raises CriteriaError.
 
     The keys of a table stand beside those of the check.
     """
-    kind, faults = _chosen(spec)
+    kind, faults = _choose_kind(spec)
     if kind is None:
         raise CriteriaError(faults)
     params = {"each": False, **settle(_outer(spec, kind), _outer_kinds(kind), variables, ())}
@@ -188,7 +192,7 @@ def settled(spec: CheckSpec, variables: Mapping[str, Any]) -> tuple[StructureKin
     return kind, params
 
 
-def _judged(
+def _evaluate(
     judge: Callable[[CheckContext], Report], artifact: Artifact, context: CheckContext
 ) -> CheckResult:
     try:
@@ -197,7 +201,9 @@ def _judged(
         return unread(error, artifact)
 
 
-def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Callable[..., Report]:
+def _make_judge(
+    spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]
+) -> Callable[..., Report]:
     """Return the judge of a file; with `across`, that of all the files together."""
     try:
         if not params.get("across") or kind.make_together is None:
@@ -211,11 +217,11 @@ def _made(spec: CheckSpec, kind: StructureKind, params: Mapping[str, Any]) -> Ca
         path = (kind.key, key) if key in kind.inside else (key,)
         problem = Problem(message=message, place=spec.place, path=path)
     except CriteriaError as error:
-        raise CriteriaError(_placed(each, spec, kind) for each in error.problems) from None
+        raise CriteriaError(_locate(each, spec, kind) for each in error.problems) from None
     raise CriteriaError([problem])
 
 
-def _placed(problem: Problem, spec: CheckSpec, kind: StructureKind) -> Problem:
+def _locate(problem: Problem, spec: CheckSpec, kind: StructureKind) -> Problem:
     """Return a problem at the check; one of a key in the table names the table too."""
     inside = bool(problem.path) and problem.path[0] in kind.inside
     path = (kind.key, *problem.path) if inside or not problem.path else problem.path
@@ -227,7 +233,7 @@ def _unusable(spec: CheckSpec, kind: StructureKind) -> Iterable[Problem]:
     """Return what only making the judge brings to light: a bad path, a bad pattern."""
     table = spec.params[kind.key] if _has_table(spec, kind) else {}
     try:
-        _made(spec, kind, {**_outer(spec, kind).params, **table})
+        _make_judge(spec, kind, {**_outer(spec, kind).params, **table})
     except CriteriaError as error:
         return error.problems
     return ()
@@ -239,7 +245,7 @@ def _has_variables(spec: CheckSpec, kind: StructureKind) -> bool:
     return any(variable_name(value) for value in values)
 
 
-def _chosen(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
+def _choose_kind(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
     """Return the one kind that the check names, or what is wrong with its choice."""
     named = [key for key in spec.params if key in KINDS]
     if len(named) == 1:
@@ -250,13 +256,13 @@ def _chosen(spec: CheckSpec) -> tuple[StructureKind | None, list[Problem]]:
         return None, [Problem(message=message, place=spec.place, hint=hint, path=(named[0],))]
     known = {*COMMON, *(key for kind in map(kind_of, KINDS) for key in kind.beside)}
     strange = [str(key) for key in spec.params if key not in known]
-    hint = _meant(strange[0], spec.params) if strange else "one of " + ", ".join(KINDS)
-    message = f"a check of type structure has none of its keys{_listed(strange)}"
+    hint = _suggest(strange[0], spec.params) if strange else "one of " + ", ".join(KINDS)
+    message = f"a check of type structure has none of its keys{_format_keys(strange)}"
     path = (strange[0],) if strange else ()
     return None, [Problem(message=message, place=spec.place, hint=hint, path=path)]
 
 
-def _meant(word: str, params: Mapping[str, Any]) -> str:
+def _suggest(word: str, params: Mapping[str, Any]) -> str:
     """Return a hint for a key that there is not; with its table, where the value shows which."""
     near = nearest_word(word, KINDS)
     written = _as_table(kind_of(near), params[word]) if near else ""
@@ -271,7 +277,7 @@ def _as_table(kind: StructureKind, value: Any) -> str:
     return as_written({kind.key: {fitting[0]: value}})[1:-1] if len(fitting) == 1 else ""
 
 
-def _listed(strange: list[str]) -> str:
+def _format_keys(strange: list[str]) -> str:
     return f", but {', '.join(repr(key) for key in strange[:3])}" if strange else ""
 
 
@@ -293,17 +299,17 @@ def _inner(spec: CheckSpec, kind: StructureKind) -> CheckSpec:
     return replace(spec, params=spec.params[kind.key], type=f"structure ({kind.key})")
 
 
-def _outer_kinds(kind: StructureKind) -> dict[str, Kind]:
+def _outer_kinds(kind: StructureKind) -> dict[str, ParameterType]:
     own = kind.value or _table_of(kind)
     return {**COMMON, **kind.beside, kind.key: own}
 
 
-def _table_of(kind: StructureKind) -> Kind:
+def _table_of(kind: StructureKind) -> ParameterType:
     def instead(value: Any) -> str:
         written = _as_table(kind, value)
         return f"write {written}" if written else ""
 
-    return Kind(f"a table with keys of {', '.join(kind.inside)}", _never, instead=instead)
+    return ParameterType(f"a table with keys of {', '.join(kind.inside)}", _never, instead=instead)
 
 
 def _never(value: Any) -> bool:

@@ -9,7 +9,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_reflex.checks.code.sources import parse_python
-from pytest_reflex.checks.finding import Finding, Report, lacking
+from pytest_reflex.checks.finding import Finding, Report, missing_extra
 from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, nearest_of, word_of
 from pytest_reflex.checks.structure.check import Judge, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
@@ -44,7 +44,7 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
 """Languages, and what endings of files and words of fences call them."""
 
 
-def _meant_language(value: Any) -> str:
+def _suggest_language(value: Any) -> str:
     """Return a hint for what is not a language: `py` is the ending of one."""
     known = (language for language, names in LANGUAGES.items() if value in names)
     return next((f"write {language}" for language in known), "") or nearest_of(LANGUAGES)(value)
@@ -67,7 +67,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
         raise ParameterError(
             "min_count", f"min_count is {least}, more than max_count, which is {most}"
         )
-    if (lack := lacking("ast_grep_py")) is not None:
+    if (lack := missing_extra("ast_grep_py")) is not None:
         return lambda artifact, context: lack
     rule = _rule(pattern, params.get("selector"))
     _refuse_broken(pattern, language, rule)
@@ -78,9 +78,12 @@ def _make(params: Mapping[str, Any]) -> Judge:
             if most is not None:
                 # Nothing can be said to be absent from a place that is not there.
                 raise ArtifactError(
-                    f"there is no {language} code in {artifact.name}", reading=_named(language)
+                    f"there is no {language} code in {artifact.name}",
+                    reading=_language_name(language),
                 )
-            return Report([Finding(f"there is no {language} code in it")], reading=_named(language))
+            return Report(
+                [Finding(f"there is no {language} code in it")], reading=_language_name(language)
+            )
         found = [spot for text, first in sources for spot in _matches(text, first, language, rule)]
         return _report(found, pattern, least, most)
 
@@ -102,7 +105,7 @@ def _report(found: list[tuple[int, int]], pattern: str, least: int, most: int | 
     return Report((), told)
 
 
-def _named(language: str) -> str:
+def _language_name(language: str) -> str:
     """Return what a code check, too, calls a language that an artifact is not in."""
     return "Python" if language == "python" else language
 
@@ -133,24 +136,24 @@ def _matches(
         raise ArtifactError(
             f"too large to search as code: {len(text):,} characters, "
             f"the limit is {MAX_CHARACTERS:,}",
-            reading=_named(language),
+            reading=_language_name(language),
         )
     root = SgRoot(text, language).root()
-    broken = _broken(root)
+    broken = _find_broken_line(root)
     if broken is None and language == "python":
         # A block may be cut out of a body.
-        broken = _refused(root, dedent(text) if first_line > 1 else text)
+        broken = _find_refused_line(root, dedent(text) if first_line > 1 else text)
     if broken is not None:
         raise ArtifactError(
             f"the {language} code cannot be parsed at line {first_line + broken}",
-            reading=_named(language),
+            reading=_language_name(language),
         )
     for match in root.find_all(cast(Any, rule)):
         start = match.range().start
         yield first_line + start.line, start.column + 1
 
 
-def _broken(root: SgNode) -> int | None:
+def _find_broken_line(root: SgNode) -> int | None:
     """Return the line, from 0, at which a tree is not that of the text; None where there is none.
 
     A parser that goes on after a problem leaves out what does not fit, or puts in what is missing:
@@ -177,7 +180,7 @@ _NEW_REASONS = (((3, 12), "f-string"), ((3, 14), "multiple exception types must 
 """How an older Python begins to say why it refuses what came with a version."""
 
 
-def _refused(root: SgNode, text: str) -> int | None:
+def _find_refused_line(root: SgNode, text: str) -> int | None:
     """Return the line, from 0, at which this Python does not take a text that has a tree.
 
     Older Pythons have such trees too, with `print` as a statement. What may be newer than this one
@@ -246,7 +249,7 @@ KIND = StructureKind(
     make=_make,
     forbids=lambda params: bool(params.get("negate")) or "max_count" in params,
     inside={
-        "language": word_of(LANGUAGES, instead=_meant_language).means(
+        "language": word_of(LANGUAGES, instead=_suggest_language).means(
             "what the code is written in", REQUIRED
         ),
         "pattern": TEXT.means(

@@ -11,14 +11,14 @@ from pathlib import PurePath
 from typing import Any
 
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
-from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, Kind
+from pytest_reflex.checks.options import FLAG, REQUIRED, TEXT, ParameterType
 from pytest_reflex.checks.selection import ACROSS
 from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.search.patterns import compile_pattern
 
-LIST_KINDS: dict[str, Kind] = {
+LIST_KINDS: dict[str, ParameterType] = {
     "unique": FLAG.means("no value is there twice; `007` is `7`", "`false`"),
     "consecutive": FLAG.means("the values are whole numbers without a gap", "`false`"),
 }
@@ -61,32 +61,32 @@ class Item:
 
 def list_findings(items: Sequence[Item], params: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what is not as the parameters of LIST_KINDS ask for."""
-    found = [_repeated(items)] if params.get("unique") else []
+    found = [_find_repeated(items)] if params.get("unique") else []
     found += [_gaps(items)] if params.get("consecutive") else []
     for number, (item, message) in enumerate(chain.from_iterable(found)):
         yield item.finding(message, exact=number < MOST_FINDINGS)
 
 
-def _repeated(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
+def _find_repeated(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
     first: dict[Any, Item] = {}
     for item in items:
         # true is not 1, and 1 is 01.
         known = first.setdefault(_key(item), item)
         if known is not item:
-            yield item, f"{_shown(item)} is there twice, first in {known.place}"
+            yield item, f"{_quote(item)} is there twice, first in {known.place}"
 
 
 def _gaps(items: Sequence[Item]) -> Iterator[tuple[Item, str]]:
     numbers = [(item.number, item) for item in items]
     for number, item in numbers:
         if number is None:
-            yield item, f"{_shown(item)} is not a whole number"
+            yield item, f"{_quote(item)} is not a whole number"
     placed = {number: item for number, item in reversed(numbers) if number is not None}
     for before, after in pairwise(sorted(placed)):
         if after - before > 1:
             missing = f"{before + 1}" if after - before == 2 else f"{before + 1} to {after - 1}"
-            where = f"between {_shown(placed[before])} in {placed[before].place} and "
-            yield placed[after], f"{missing} is missing, {where}{_shown(placed[after])}"
+            where = f"between {_quote(placed[before])} in {placed[before].place} and "
+            yield placed[after], f"{missing} is missing, {where}{_quote(placed[after])}"
 
 
 def _key(item: Item) -> Any:
@@ -94,7 +94,7 @@ def _key(item: Item) -> Any:
     return ("number", number) if number is not None else (type(item.value).__name__, _text(item))
 
 
-def _shown(item: Item) -> str:
+def _quote(item: Item) -> str:
     text = _text(item)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -126,7 +126,7 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
         for file in files:
             inside = file.name if folder.is_folder else ""
             name = PurePath(file.name).name
-            found = pattern.expanded(name, value, limit=1, seconds=context.pattern_seconds)
+            found = pattern.expand(name, value, limit=1, seconds=context.pattern_seconds)
             if found and (found[0][2] or not listed):
                 items.append(Item(found[0][2], inside))
             else:

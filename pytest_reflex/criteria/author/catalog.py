@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.judged import with_judged
+from pytest_reflex.checks.judged import add_judged_checks
 from pytest_reflex.checks.preview import preview
 from pytest_reflex.checks.registry import Key, compile_checks
 from pytest_reflex.criteria.author.formatting import formatters_of
-from pytest_reflex.criteria.load import Reading, collector_off, load_criteria
+from pytest_reflex.criteria.load import CriteriaReader, collector_off, load_criteria
 from pytest_reflex.criteria.rules import Layer
 from pytest_reflex.criteria.templates import (
+    find_packs,
     find_template,
-    installed_packs,
     stock_folder,
     stock_names,
 )
@@ -33,7 +33,7 @@ STOCK = "stock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class TemplateEntry:
     """A template by the name that `--criteria` takes; `criteria` is None where it is broken.
 
     `origin` is "stock", or the pack with the distribution that brings it.
@@ -63,30 +63,30 @@ class Listed:
         }
 
 
-def catalog(registry: Registry) -> tuple[Listed, ...]:
+def catalog(registry: Registry) -> tuple[TemplateEntry, ...]:
     """Return all templates: the stock ones, then pack by pack; a broken one has its problem."""
-    return tuple(_read(listed, registry) for listed in _found())
+    return tuple(_read(listed, registry) for listed in _find_templates())
 
 
-def _found() -> Iterator[Listed]:
+def _find_templates() -> Iterator[TemplateEntry]:
     for name in stock_names():
-        yield Listed(name=name, origin=STOCK, path=stock_folder() / f"{name}.yaml")
-    for pack in installed_packs():
+        yield TemplateEntry(name=name, origin=STOCK, path=stock_folder() / f"{name}.yaml")
+    for pack in find_packs():
         origin = f"{pack.name} ({pack.distribution})"
         if pack.problem:
-            yield Listed(name=pack.name, origin=origin, path=None, problem=pack.problem)
+            yield TemplateEntry(name=pack.name, origin=origin, path=None, problem=pack.problem)
         for name, path in pack.templates().items():
-            yield Listed(name=f"{pack.name}/{name}", origin=origin, path=path)
+            yield TemplateEntry(name=f"{pack.name}/{name}", origin=origin, path=path)
 
 
-def _read(listed: Listed, registry: Registry) -> Listed:
+def _read(listed: TemplateEntry, registry: Registry) -> TemplateEntry:
     if listed.path is None:
         return listed
     try:
         criteria, problem = load_criteria(listed.path, registry=registry), ""
     except CriteriaError as error:
         criteria, problem = None, str(error.problems[0])
-    return Listed(
+    return TemplateEntry(
         name=listed.name,
         origin=listed.origin,
         path=listed.path,
@@ -96,7 +96,7 @@ def _read(listed: Listed, registry: Registry) -> Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Provenance:
     """One file's word on a rule: where it stands, and which keys of the rule it gives."""
 
     place: Place
@@ -112,7 +112,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traced:
+class TracedCriteria:
     """Criteria as they were read, with what each file said; `path` is the file that was named."""
 
     criteria: Criteria
@@ -120,11 +120,13 @@ class Traced:
     path: Path
     files: tuple[Path, ...]
 
-    def sayings(self, rule_id: str) -> tuple[Saying, ...]:
+    def sayings(self, rule_id: str) -> tuple[Provenance, ...]:
         """Return what was said about a rule: its declaration first, then what overrides it."""
         draft = self.layer.drafts[rule_id]
         return tuple(
-            Saying(part.faults.place(part.table.spot), tuple(k for k in part.table if k != "id"))
+            Provenance(
+                part.faults.place(part.table.spot), tuple(k for k in part.table if k != "id")
+            )
             for part in draft.parts()
         )
 
@@ -135,16 +137,16 @@ def trace(
     registry: Registry,
     variables: Mapping[str, Any] | None = None,
     relative_to: Path | None = None,
-) -> Traced:
+) -> TracedCriteria:
     """Read criteria as `load_criteria` does, and keep where everything was said."""
-    reading = Reading(registry, variables or {})
+    reading = CriteriaReader(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
     with collector_off():
         table, faults = reading.document(path)
         layer = reading.layer(path, table, faults)
         criteria = reading.criteria(layer, path)
     files = tuple(dict.fromkeys(reading.files))
-    return Traced(criteria=criteria, layer=layer, path=path, files=files)
+    return TracedCriteria(criteria=criteria, layer=layer, path=path, files=files)
 
 
 def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> dict[str, Any]:
@@ -152,7 +154,7 @@ def plan(criteria: Criteria, level: Level, registry: Registry, root: Path) -> di
 
     Raises CriteriaError with every check that cannot be compiled, those of other levels included.
     """
-    judged = with_judged(criteria, registry)
+    judged = add_judged_checks(criteria, registry)
     checks = compile_checks(judged, level, registry)
     off = [one.to_json() for one in criteria.switched_off]
     return {

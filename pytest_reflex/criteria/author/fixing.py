@@ -25,7 +25,7 @@ not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed:
+class FixResult:
     """A text after fixes: its first and its last evaluation, the rules whose fixes changed it.
 
     `not_fixed` says why the fixes of a failing rule changed nothing, or were left out.
@@ -72,7 +72,7 @@ def allow_unsafe(criteria: Criteria) -> Criteria:
     return replace(criteria, rules=tuple(_all_safe(rule) for rule in criteria.rules))
 
 
-def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
+def fix_all(text: str, judge: Judge, mend: Mend) -> FixResult:
     """Apply the safe fixes of the rules that fail, until they change nothing.
 
     A fix is left out where the outcome is as good without it, and where with it a rule fails that
@@ -82,19 +82,21 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> Fixed:
     """
     known: dict[str, Evaluation] = {}
 
-    def judged(one: str) -> Evaluation:
+    def evaluate_once(one: str) -> Evaluation:
         return known[one] if one in known else known.setdefault(one, judge(one))
 
     left_out: dict[str, str] = {}
-    done = _settled(text, judged, mend, left_out)
-    while found := _left_out_next(done, lambda rule: _without(rule, text, judged, mend, left_out)):
+    done = _fix_until_stable(text, evaluate_once, mend, left_out)
+    while found := _choose_next_exclusion(
+        done, lambda rule: _without(rule, text, evaluate_once, mend, left_out)
+    ):
         rule_id, why, done = found
         left_out[rule_id] = why
     reasons = {**done.not_fixed, **left_out}
     return replace(done, not_fixed={rule: why for rule, why in reasons.items() if why})
 
 
-def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> Fixed:
+def _fix_until_stable(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> FixResult:
     """Return what fixes come to, pass after pass, without those of some rules."""
     seen, fixed = {text}, dict[str, None]()
     before = after = judge(text)
@@ -103,7 +105,7 @@ def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> 
         new, changed, not_fixed = mend(text, wanted)
         if new == text:
             others = {rule: why for rule, why in not_fixed.items() if rule not in fixed}
-            return Fixed(
+            return FixResult(
                 text=text, before=before, after=after, fixed=tuple(fixed), not_fixed=others
             )
         fixed |= dict.fromkeys(changed)
@@ -118,16 +120,16 @@ def _settled(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> 
 
 def _without(
     rule_id: str, text: str, judge: Judge, mend: Mend, left_out: Collection[str]
-) -> Fixed | None:
+) -> FixResult | None:
     try:
-        return _settled(text, judge, mend, {*left_out, rule_id})
+        return _fix_until_stable(text, judge, mend, {*left_out, rule_id})
     except UsageError:
         return None
 
 
-def _left_out_next(
-    done: Fixed, without: Callable[[str], Fixed | None]
-) -> tuple[str, str, Fixed] | None:
+def _choose_next_exclusion(
+    done: FixResult, without: Callable[[str], FixResult | None]
+) -> tuple[str, str, FixResult] | None:
     """Return the rule whose fixes are to be left out next, why, and what it comes to then."""
     for rule_id in done.helpless:
         other = without(rule_id)
@@ -145,12 +147,12 @@ def _left_out_next(
     return rule_id, _harm(done, other), other
 
 
-def _merit(done: Fixed) -> tuple[int, int, Fraction, int]:
+def _merit(done: FixResult) -> tuple[int, int, Fraction, int]:
     failing = sum(row.unmet for row in done.after.results)
     return -len(done.new_blockers), -len(_blockers(done.after)), done.after.score, -failing
 
 
-def _harm(done: Fixed, other: Fixed) -> str:
+def _harm(done: FixResult, other: FixResult) -> str:
     broken = [rule for rule in done.broken if rule not in other.broken] or done.broken
     return f"its fix makes {', '.join(broken)} fail"
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from pytest_reflex.checks.command import TIMEOUT, Command, named_argv, stopped
+from pytest_reflex.checks.command import TIMEOUT, Command, find_argv, stop_message
 from pytest_reflex.errors import ReflexError, did_you_mean
 from pytest_reflex.fixes.kind import FILE, STDOUT, FixError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import FORMAT, Fix, Rule
 from pytest_reflex.model.targets import CheckCommand
-from pytest_reflex.process.environment import hide, hide_ends, inherited, secrets
+from pytest_reflex.process.environment import copy_environment, hide_ends, redact, secrets
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.storage.files import read_file
@@ -50,21 +50,21 @@ class Formatting:
         """Return what the command of a fix makes of a text; raises FixError with the reason."""
         for _, message, hint in misfits(params, self.commands):
             raise FixError(message, hint=hint)
-        hidden = secrets(ours := inherited(), ours, ())
+        hidden = secrets(ours := copy_environment(), ours, ())
         try:
-            new = self._formatted(params, text, ours)
+            new = self._run_formatter(params, text, ours)
         except ReflexError as error:
-            said = hide(error.problems[0].message, hidden)
+            said = redact(error.problems[0].message, hidden)
             raise FixError(f"format: {params['command']}: {one_line(said, 300)}") from None
         for value, name in hidden.items():
-            if hide(new, {value: name}) != new and hide(text, {value: name}) == text:
+            if redact(new, {value: name}) != new and redact(text, {value: name}) == text:
                 raise FixError(f"format: {params['command']} put the value of {name} into the text")
         return new
 
-    def _formatted(self, params: Mapping[str, Any], text: str, env: Mapping[str, str]) -> str:
+    def _run_formatter(self, params: Mapping[str, Any], text: str, env: Mapping[str, str]) -> str:
         command = self.commands[params["command"]]
         by_stdout = params.get("output", FILE) == STDOUT
-        with temporary_folder("reflex-format-") as folder, _opened(folder) as held:
+        with temporary_folder("reflex-format-") as folder, _open_folder(folder) as held:
             copy = folder / (Path(self.name).name or "artifact")
             copy.write_bytes(data := text.encode())
             argv = _argv(params, command, str(copy))
@@ -133,7 +133,7 @@ def _argv(params: Mapping[str, Any], command: Mapping[str, Any], file: str) -> l
     given = dict(params.get("args", {}))
     if "file" in (command.get("args") or ()):
         given["file"] = file
-    argv = named_argv({**command, "args": list(given)}, given)
+    argv = find_argv({**command, "args": list(given)}, given)
     assert argv is not None  # or `misfits` had told
     return argv
 
@@ -144,7 +144,7 @@ def _timeout(command: Mapping[str, Any]) -> float:
 
 def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     """Raise FixError where a command did not succeed."""
-    if why := stopped(finished, command, timeout):
+    if why := stop_message(finished, command, timeout):
         raise FixError(why)
     if finished.returncode == 0 and finished.stdout_total > MOST_BYTES:
         raise FixError(f"its output is larger than {MOST_BYTES:,} bytes")
@@ -153,12 +153,12 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     trouble = command.trouble(finished.returncode) or f"exit status {finished.returncode}"
     told = finished.stderr[-_TOLD:].decode("utf-8", "replace")
     hidden = secrets(os.environ, os.environ, ())
-    lines = hide_ends(hide(told, hidden), hidden).strip().splitlines()
+    lines = hide_ends(redact(told, hidden), hidden).strip().splitlines()
     raise FixError(f"{trouble}: {lines[-1].strip()}" if lines else trouble)
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     """Yield a descriptor of a folder, which stays that of this one whatever is put in its place."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pytest_reflex.criteria.author.planting import Mutant, flawed
+from pytest_reflex.criteria.author.planting import Mutant, insert_flaws
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError, split
@@ -53,17 +53,17 @@ def _all(
     text: str, spans: Spans, lines: tuple[int, ...], paths: tuple[str, ...]
 ) -> Iterator[Mutant]:
     if spans:
-        yield Mutant("without what matched", _replaced(text, spans, garble=False))
-        yield Mutant("what matched garbled", _replaced(text, spans, garble=True))
+        yield Mutant("without what matched", _replace_spans(text, spans, is_garbled=False))
+        yield Mutant("what matched garbled", _replace_spans(text, spans, is_garbled=True))
     for line in lines:
         yield Mutant(f"without line {line}", _cut(text, line - 1, line))
-        yield Mutant(f"line {line} garbled", _garbled_line(text, line))
+        yield Mutant(f"line {line} garbled", _garble_line(text, line))
     yield from _of_data(text, paths)
     yield from _of_sections(text, lines)
     yield from _of_markdown(text)
     yield from _of_lines(text)
-    yield Mutant("all letters garbled", garbled(text))
-    yield from flawed(text)
+    yield Mutant("all letters garbled", garble(text))
+    yield from insert_flaws(text)
 
 
 def grown(text: str) -> Iterator[Mutant]:
@@ -74,16 +74,16 @@ def grown(text: str) -> Iterator[Mutant]:
     yield Mutant("with a line of 100,000 characters", f"{text.rstrip()}\n\n{'long ' * 20_000}\n")
 
 
-def garbled(text: str) -> str:
+def garble(text: str) -> str:
     """Return a text of the same shape with other letters and digits."""
     turned = codecs.encode(text, "rot13")
     return re.sub(r"\d", lambda digit: str((int(digit.group()) + 5) % 10), turned)
 
 
-def _replaced(text: str, spans: Spans, *, garble: bool) -> str:
+def _replace_spans(text: str, spans: Spans, *, is_garbled: bool) -> str:
     parts, at = [], 0
     for start, end in spans:
-        parts += [text[at:start], garbled(text[start:end]) if garble else ""]
+        parts += [text[at:start], garble(text[start:end]) if is_garbled else ""]
         at = end
     return "".join([*parts, text[at:]])
 
@@ -93,9 +93,9 @@ def _cut(text: str, first: int, end: int) -> str:
     return "".join(lines[:first] + lines[end:])
 
 
-def _garbled_line(text: str, line: int) -> str:
+def _garble_line(text: str, line: int) -> str:
     lines = split(text)
-    return "".join([*lines[: line - 1], *map(garbled, lines[line - 1 : line]), *lines[line:]])
+    return "".join([*lines[: line - 1], *map(garble, lines[line - 1 : line]), *lines[line:]])
 
 
 def _of_sections(text: str, lines: tuple[int, ...]) -> Iterator[Mutant]:
@@ -138,7 +138,7 @@ def _of_lines(text: str) -> Iterator[Mutant]:
 def _of_data(text: str, paths: tuple[str, ...]) -> Iterator[Mutant]:
     """Yield the text with values of its data removed or garbled: its own, or of its blocks."""
     for first, end, inner in _pieces(text):
-        for what, value in _changed(inner, paths):
+        for what, value in _change_values(inner, paths):
             lines = split(text)
             try:
                 piece = json.dumps(value, default=str, indent=1, ensure_ascii=False) + "\n"
@@ -173,7 +173,7 @@ def _data(text: str, language: str) -> Any:
     return documents[0].value if len(documents) == 1 else None
 
 
-def _changed(value: Any, paths: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def _change_values(value: Any, paths: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     for path in paths:
         try:
             wanted = parse(path)
@@ -181,7 +181,7 @@ def _changed(value: Any, paths: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
             continue
         steps = [found.path for found in find(value, wanted)]
         if not steps:
-            yield f"{path} planted", _planted_at(value, wanted)
+            yield f"{path} planted", _set_at(value, wanted)
             continue
         yield f"without {path}", _with(value, steps, remove=True)
         for number, garbage in enumerate(_GARBAGE, 1):
@@ -193,7 +193,7 @@ def _changed(value: Any, paths: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         yield f"{key} garbled", _with(value, [(key,)], _GARBAGE[0])
 
 
-def _planted_at(value: Any, steps: Sequence[Any]) -> Any:
+def _set_at(value: Any, steps: Sequence[Any]) -> Any:
     """Return a copy with a value at a path; the same value where the path names no place."""
     changed = inner = copy.deepcopy(value)
     for step in steps[:-1]:

@@ -53,7 +53,7 @@ class Mutant:
     text: str
 
 
-def planted(text: str, match: str, times: int = 1) -> Iterator[Mutant]:
+def insert_match(text: str, match: str, times: int = 1) -> Iterator[Mutant]:
     """Yield the text with `match` in it: at its end, its start, in its sections and its blocks."""
     plant = f"{match}\n" * times
     yield Mutant(f"a match planted at the end ({times})", f"{text.rstrip()}\n\n{plant}")
@@ -68,7 +68,7 @@ def planted(text: str, match: str, times: int = 1) -> Iterator[Mutant]:
         yield Mutant(f"a match planted in {where}", "".join(changed))
 
 
-def flawed(text: str) -> Iterator[Mutant]:
+def insert_flaws(text: str) -> Iterator[Mutant]:
     """Yield the text with common problems at its end, and the text twice."""
     for what, fault in _FAULTS.items():
         yield Mutant(f"with {what}", text.rstrip("\n") + "\n" + fault)
@@ -84,7 +84,7 @@ def example_of(pattern: str, *, ignore_case: bool = False) -> str:
     search = compile_pattern(pattern, ignore_case=ignore_case)
     for least in (1, 0):
         try:
-            found = _Writer(least).sequence(tree)
+            found = _MatchWriter(least).sequence(tree)
             if found.strip() and search.spans(found, limit=1, seconds=1.0):
                 return found
         except (KeyError, _TooLongError, RecursionError, SearchError):
@@ -96,7 +96,7 @@ class _TooLongError(Exception):
     """A match would be longer than LONGEST."""
 
 
-class _Writer:
+class _MatchWriter:
     """Writes a match of CPython's parse tree; a repetition is done `least` times at least."""
 
     def __init__(self, least: int) -> None:
@@ -164,7 +164,7 @@ LARGEST = 1_000_000
 _SECONDS = 1.0
 
 
-def matched(checks: Iterable[CompiledCheck], text: str) -> list[tuple[int, int]]:
+def find_matches(checks: Iterable[CompiledCheck], text: str) -> list[tuple[int, int]]:
     """Return the regions of a text that searches of checks match, in order, without overlaps.
 
     Where there are more matches than are looked for, the last region goes on to the end.
@@ -192,7 +192,7 @@ def plants(checks: Iterable[CompiledCheck], text: str) -> Iterator[Mutant]:
         most = _most(search)
         match = _example(search) if most is not None else ""
         if match and most is not None and len(match) * (most + 1) <= LARGEST:
-            yield from planted(text, match, most + 1)
+            yield from insert_match(text, match, most + 1)
 
 
 def without_example(checks: Iterable[CompiledCheck]) -> bool:

@@ -105,7 +105,7 @@ MOST_FILES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class Original:
     """A text that may pass; `name` is that of its file, `base` where its links lead from.
 
     In a folder `beside` has the texts of the other files; no name: they are all there is.
@@ -126,15 +126,15 @@ class Seed:
         return Sample({**self.beside, **own}, is_folder=True)
 
 
-def seed_of(what: str, sample: Sample, name: str = NAME, base: Path | None = None) -> Seed:
+def seed_of(what: str, sample: Sample, name: str = NAME, base: Path | None = None) -> Original:
     """Return a sample as a seed; `name` is that of a file for which any will do."""
     if sample.is_folder:
-        return Seed(what, "", "", base, sample.files)
+        return Original(what, "", "", base, sample.files)
     ((own, text),) = sample.files.items()
-    return Seed(what, text, own or name, base)
+    return Original(what, text, own or name, base)
 
 
-def emptied(seed: Seed, what: str) -> Seed:
+def empty_original(seed: Original, what: str) -> Original:
     """Return the seed with nothing in it, of the same name: an empty file, or an empty folder."""
     if seed.beside is None:
         return replace(seed, what=what, text="")
@@ -142,8 +142,8 @@ def emptied(seed: Seed, what: str) -> Seed:
 
 
 def single_files(
-    seed: Seed, globs: Sequence[str], results: Sequence[CheckResult]
-) -> Iterator[Seed]:
+    seed: Original, globs: Sequence[str], results: Sequence[CheckResult]
+) -> Iterator[Original]:
     """Yield a folder as seeds of one file each: of those that globs or results name, else of all.
 
     A file is its own only one. The first MOST_FILES are those that are changed one by one.
@@ -159,7 +159,7 @@ def single_files(
         yield replace(seed, what=f"{seed.what}: {name}", text=files[name], name=name, beside=others)
 
 
-def taken_out(seeds: Sequence[Seed]) -> Iterator[Seed]:
+def remove_files(seeds: Sequence[Original]) -> Iterator[Original]:
     """Yield folders without one of their files.
 
     Nothing where one file is all that is looked at: that is the empty artifact over again.
@@ -168,7 +168,7 @@ def taken_out(seeds: Sequence[Seed]) -> Iterator[Seed]:
         yield replace(seed, what=f"{seed.what}, removed", text="", name="")
 
 
-def together(whole: Seed, streams: Sequence[Iterator[Seed]]) -> Iterator[Seed]:
+def together(whole: Original, streams: Sequence[Iterator[Original]]) -> Iterator[Original]:
     """Yield a folder with several files changed at once: the n-th change of each of them.
 
     What one file has may be in another one as well, and is gone when none has it.
@@ -181,7 +181,7 @@ def together(whole: Seed, streams: Sequence[Iterator[Seed]]) -> Iterator[Seed]:
             yield replace(whole, what=what, beside=texts)
 
 
-def lines_told(seed: Seed, results: Sequence[CheckResult]) -> list[int]:
+def lines_told(seed: Original, results: Sequence[CheckResult]) -> list[int]:
     """Return the lines of the file that results point to."""
     places = [result.location for result in results if result.location]
     if seed.beside is not None:
@@ -189,7 +189,7 @@ def lines_told(seed: Seed, results: Sequence[CheckResult]) -> list[int]:
     return list(dict.fromkeys(place.line for place in places if place.line))
 
 
-def is_text(seed: Seed) -> bool:
+def is_text(seed: Original) -> bool:
     """Return whether mutants of the text can be made: it is UTF-8, and no NUL is in it."""
     try:
         return b"\0" not in seed.text.encode()
@@ -202,8 +202,11 @@ _ONE_OF = re.compile(r"\[([^]!]).*?\]")
 
 
 def among_good(
-    checks: Sequence[CheckSpec], variables: Mapping[str, Any], good: Seed | None, bad: Seed | None
-) -> Seed | None:
+    checks: Sequence[CheckSpec],
+    variables: Mapping[str, Any],
+    good: Original | None,
+    bad: Original | None,
+) -> Original | None:
     """Return a folder of a file that is good and one that is bad; both are chosen by the checks.
 
     None where the checks choose no files, or could not choose two of them. A bad folder is one in
@@ -232,7 +235,7 @@ def asks_of_all(checks: Iterable[CompiledCheck]) -> bool:
     )
 
 
-def _others(globs: Sequence[str], seed: Seed) -> bool:
+def _others(globs: Sequence[str], seed: Original) -> bool:
     return selects(globs, seed.name) and any(selects(globs, name) for name in seed.beside or ())
 
 

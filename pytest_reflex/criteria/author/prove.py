@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.registry import compile_rule
 from pytest_reflex.criteria.author.mutants import Spans, grown, mutants
-from pytest_reflex.criteria.author.planting import Mutant, globs_of, matched, plants
+from pytest_reflex.criteria.author.planting import Mutant, find_matches, globs_of, plants
 from pytest_reflex.criteria.author.proof import (
     ADVICE,
     MEANING,
     MOST_FILES,
+    Original,
     Proof,
     RuleProof,
-    Seed,
     among_good,
     asks_of_all,
-    emptied,
+    empty_original,
     is_text,
     lines_told,
+    remove_files,
     seed_of,
     single_files,
-    taken_out,
     together,
 )
 from pytest_reflex.criteria.author.samples import NAME, applies, judge_sample, judge_text, passes
@@ -44,7 +44,7 @@ from pytest_reflex.process.guard import temporary_folder
 if TYPE_CHECKING:
     from pytest_reflex.checks.registry import Registry
 
-__all__ = ["ADVICE", "MEANING", "Proof", "Prover", "RuleProof", "Seed"]
+__all__ = ["ADVICE", "MEANING", "Original", "Proof", "Prover", "RuleProof"]
 
 MOST_SEEDS = 4
 """Passing texts that mutants are made of."""
@@ -69,7 +69,7 @@ class Prover:
     criteria: Criteria
     registry: Registry
     root: Path
-    seeds: tuple[Seed, ...] = ()
+    seeds: tuple[Original, ...] = ()
     run_commands: bool = False
     folder: Path | None = None
     name: str = NAME
@@ -141,11 +141,11 @@ class _Trial:
     empty: Outcome | None = None
     tried: int = 0
     applied: bool = False
-    growing: Seed | None = None
+    growing: Original | None = None
     message: str = ""
     cut: bool = False
-    good: Seed | None = None
-    bad: Seed | None = None
+    good: Original | None = None
+    bad: Original | None = None
     among: Outcome | None = None
     needs: str = ""
 
@@ -172,7 +172,7 @@ class _Trial:
         order = chain(of_seeds, bad) if quick else chain(bad, of_seeds)
         most = MOST_TRIES if quick else MOST_TRIES // 2
         for seed in chain(islice(order, most), self._grown()):
-            self.cut = self.prover.deadline is not None and self.prover.deadline.passed()
+            self.cut = self.prover.deadline is not None and self.prover.deadline.has_passed()
             if self.cut:
                 return
             self._try(seed)
@@ -203,18 +203,18 @@ class _Trial:
     def _samples(self, kind: str) -> Sequence[Sample]:
         return self.rule.samples.get(kind, ())
 
-    def _own(self, kind: str) -> list[Seed]:
+    def _own(self, kind: str) -> list[Original]:
         """Return the samples of a kind as seeds."""
         name = self.prover.name
         samples = enumerate(self._samples(kind), 1)
         return [seed_of(f"{kind} sample {n}", sample, name) for n, sample in samples]
 
-    def _empty(self, what: str = "empty") -> Seed:
+    def _empty(self, what: str = "empty") -> Original:
         """Return what has nothing in it, of the kind that the rule's good samples are."""
         seeds = [*self._own("good"), *self.prover.seeds[:1]]
-        return emptied(seeds[0] if seeds else Seed("", "", self.prover.name), what)
+        return empty_original(seeds[0] if seeds else Original("", "", self.prover.name), what)
 
-    def _judge(self, seed: Seed) -> list[CheckResult]:
+    def _judge(self, seed: Original) -> list[CheckResult]:
         it = self.prover
         if seed.name != it.name or seed.beside is not None:
             return judge_sample(
@@ -239,7 +239,7 @@ class _Trial:
             environment=it.environment,
         )
 
-    def _try(self, seed: Seed) -> None:
+    def _try(self, seed: Original) -> None:
         self.tried += 1
         results = self._judge(seed)
         self.applied = self.applied or applies(results)
@@ -254,7 +254,7 @@ class _Trial:
             if result.outcome is Outcome.FAIL and not self.failed_on[index]:
                 self.failed_on[index] = what
 
-    def _grown(self) -> Iterator[Seed]:
+    def _grown(self) -> Iterator[Original]:
         """Yield a passing text that is much longer: what bounds a text from above fails there."""
         seed = self.growing
         if seed is None or not is_text(seed):
@@ -262,7 +262,7 @@ class _Trial:
         for mutant in grown(seed.text):
             yield replace(seed, what=f"{seed.what}, {mutant.what}", text=mutant.text)
 
-    def _of_seeds(self, most: int) -> Iterator[Seed]:
+    def _of_seeds(self, most: int) -> Iterator[Original]:
         """Yield the mutants of passing texts, one of each in turn."""
         passing = []
         for seed in chain(self._own("good"), self.prover.seeds):
@@ -278,16 +278,16 @@ class _Trial:
             self.growing = self.growing or (singles or [seed])[0]
             streams += [self._mutants(single, results) for single in singles[:MOST_FILES]]
             streams.append(together(seed, [self._mutants(one, results) for one in singles]))
-            streams.append(taken_out(singles[:MOST_FILES]))
+            streams.append(remove_files(singles[:MOST_FILES]))
         if not streams and self.empty is Outcome.PASS:
             streams = [self._mutants(self._empty(EMPTY), ())]
         for row in zip_longest(*streams):
             yield from (seed for seed in row if seed)
 
-    def _mutants(self, seed: Seed, results: Sequence[CheckResult]) -> Iterator[Seed]:
+    def _mutants(self, seed: Original, results: Sequence[CheckResult]) -> Iterator[Original]:
         if not is_text(seed):
             return
-        spans: Spans = matched(self.checks, seed.text)
+        spans: Spans = find_matches(self.checks, seed.text)
         lines = lines_told(seed, results)
         paths = [
             s.params["path"] for s in self.rule.checks if isinstance(s.params.get("path"), str)

@@ -51,7 +51,7 @@ NAME = "sample.md"
 FOLDER = "sample"
 
 
-class Verdict(StrEnum):
+class SampleVerdict(StrEnum):
     """What became of a sample; of a rule, the worst of its samples or `none`."""
 
     VALIDATED = "validated"
@@ -66,22 +66,29 @@ class Verdict(StrEnum):
 
 
 MEANING = {
-    Verdict.VALIDATED: "a good sample passes",
-    Verdict.REPORTED: "a bad sample fails",
-    Verdict.NOISY: "a good sample fails",
-    Verdict.MISSING: "a bad sample passes",
-    Verdict.UNCLEAR: "a check ended with an error",
-    Verdict.NOT_APPLICABLE: "the condition of the rule does not hold, so that it shows nothing",
-    Verdict.NOT_ASKED: "an LLM judge grades the rule, and none is configured (--judge NAME)",
-    Verdict.NOT_MEASURED: "what checks it is not installed",
-    Verdict.NONE: "there are no samples",
+    SampleVerdict.VALIDATED: "a good sample passes",
+    SampleVerdict.REPORTED: "a bad sample fails",
+    SampleVerdict.NOISY: "a good sample fails",
+    SampleVerdict.MISSING: "a bad sample passes",
+    SampleVerdict.UNCLEAR: "a check ended with an error",
+    SampleVerdict.NOT_APPLICABLE: (
+        "the condition of the rule does not hold, so that it shows nothing"
+    ),
+    SampleVerdict.NOT_ASKED: "an LLM judge grades the rule, and none is configured (--judge NAME)",
+    SampleVerdict.NOT_MEASURED: "what checks it is not installed",
+    SampleVerdict.NONE: "there are no samples",
 }
-BROKEN = (Verdict.UNCLEAR, Verdict.NOISY, Verdict.MISSING, Verdict.NOT_APPLICABLE)
+BROKEN = (
+    SampleVerdict.UNCLEAR,
+    SampleVerdict.NOISY,
+    SampleVerdict.MISSING,
+    SampleVerdict.NOT_APPLICABLE,
+)
 """The verdicts that speak against a rule, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class SampleResult:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
     `mended` is whether the rule's safe fixes fix a bad one; None where they were not tried.
@@ -91,7 +98,7 @@ class Tried:
     kind: str
     number: int
     sample: Sample
-    verdict: Verdict
+    verdict: SampleVerdict
     message: str
     mended: bool | None = None
     needs: str = ""
@@ -109,25 +116,25 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class RuleTried:
+class RuleSampleResult:
     """A rule with all of its samples."""
 
     rule: Rule
-    samples: tuple[Tried, ...]
+    samples: tuple[SampleResult, ...]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> SampleVerdict:
         found = {sample.verdict for sample in self.samples}
         order = (
             *BROKEN,
-            Verdict.NOT_ASKED,
-            Verdict.NOT_MEASURED,
-            Verdict.VALIDATED,
-            Verdict.REPORTED,
+            SampleVerdict.NOT_ASKED,
+            SampleVerdict.NOT_MEASURED,
+            SampleVerdict.VALIDATED,
+            SampleVerdict.REPORTED,
         )
-        return next((verdict for verdict in order if verdict in found), Verdict.NONE)
+        return next((verdict for verdict in order if verdict in found), SampleVerdict.NONE)
 
-    def count(self, kind: str, verdict: Verdict | None = None) -> int:
+    def count(self, kind: str, verdict: SampleVerdict | None = None) -> int:
         """Return how many samples of a kind there are, or have a verdict."""
         of_kind = [one for one in self.samples if one.kind == kind]
         return len([one for one in of_kind if verdict in (None, one.verdict)])
@@ -139,14 +146,16 @@ class RuleTried:
 
 def try_samples(
     criteria: Criteria, rules: Iterable[Rule], registry: Registry, root: Path
-) -> Iterator[RuleTried]:
+) -> Iterator[RuleSampleResult]:
     """Yield each rule with what became of its samples; commands run in `root`.
 
     Raises CriteriaError where a check of a rule cannot be compiled.
     """
     with temporary_folder("reflex-samples-") as folder:
         for rule in rules:
-            yield RuleTried(rule, tuple(_tried(criteria, rule, registry, root, folder)))
+            yield RuleSampleResult(
+                rule, tuple(_try_samples(criteria, rule, registry, root, folder))
+            )
 
 
 def judge_text(
@@ -169,7 +178,7 @@ def judge_text(
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
-    return _judged(path, name, criteria, rule, registry, root, base, environment)
+    return _evaluate(path, name, criteria, rule, registry, root, base, environment)
 
 
 def judge_sample(
@@ -197,7 +206,7 @@ def judge_sample(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
         artifact = place if sample.is_folder else place / label
-        return _judged(artifact, label, criteria, rule, registry, root, base, environment)
+        return _evaluate(artifact, label, criteria, rule, registry, root, base, environment)
 
 
 def passes(results: Iterable[CheckResult]) -> bool | None:
@@ -208,7 +217,7 @@ def passes(results: Iterable[CheckResult]) -> bool | None:
     return outcomes == {Outcome.PASS}
 
 
-def _judged(
+def _evaluate(
     artifact: Path,
     label: str,
     criteria: Criteria,
@@ -235,26 +244,30 @@ def _judged(
         prepared.close()
 
 
-def _tried(
+def _try_samples(
     criteria: Criteria, rule: Rule, registry: Registry, root: Path, folder: Path
-) -> Iterator[Tried]:
+) -> Iterator[SampleResult]:
     is_judged = any(check.votes for check in compile_rule(rule, criteria.vars, registry))
     unasked = registry.judge is None and is_judged
     for kind in ("good", "bad"):
         for number, sample in enumerate(rule.samples.get(kind, ()), 1):
             if unasked:
-                said = MEANING[Verdict.NOT_ASKED]
-                yield Tried(
-                    kind=kind, number=number, sample=sample, verdict=Verdict.NOT_ASKED, message=said
+                said = MEANING[SampleVerdict.NOT_ASKED]
+                yield SampleResult(
+                    kind=kind,
+                    number=number,
+                    sample=sample,
+                    verdict=SampleVerdict.NOT_ASKED,
+                    message=said,
                 )
                 continue
             results = judge_sample(criteria, rule, sample, registry, root, folder)
             verdict = _verdict(kind, results)
             needs = next((result.needs for result in results if result.needs), "")
-            if verdict is Verdict.UNCLEAR and needs:
-                verdict = Verdict.NOT_MEASURED
+            if verdict is SampleVerdict.UNCLEAR and needs:
+                verdict = SampleVerdict.NOT_MEASURED
             mended = None
-            if verdict is Verdict.REPORTED and not is_judged and can_be_tried(rule, sample):
+            if verdict is SampleVerdict.REPORTED and not is_judged and can_be_tried(rule, sample):
                 mended = mends(
                     criteria,
                     rule,
@@ -266,7 +279,7 @@ def _tried(
                         root=root,
                     ),
                 )
-            yield Tried(
+            yield SampleResult(
                 kind=kind,
                 number=number,
                 sample=sample,
@@ -282,15 +295,15 @@ def applies(results: Iterable[CheckResult]) -> bool:
     return any(result.outcome is not Outcome.NOT_APPLICABLE for result in results)
 
 
-def _verdict(kind: str, results: Sequence[CheckResult]) -> Verdict:
+def _verdict(kind: str, results: Sequence[CheckResult]) -> SampleVerdict:
     passed = passes(results)
     if results and not applies(results):
-        return Verdict.NOT_APPLICABLE
+        return SampleVerdict.NOT_APPLICABLE
     if passed is None:
-        return Verdict.UNCLEAR
+        return SampleVerdict.UNCLEAR
     if kind == "good":
-        return Verdict.VALIDATED if passed else Verdict.NOISY
-    return Verdict.MISSING if passed else Verdict.REPORTED
+        return SampleVerdict.VALIDATED if passed else SampleVerdict.NOISY
+    return SampleVerdict.MISSING if passed else SampleVerdict.REPORTED
 
 
 def _message(results: list[CheckResult]) -> str:

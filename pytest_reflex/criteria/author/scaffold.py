@@ -17,7 +17,7 @@ from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.criteria.author.samples import judge_text, passes
 from pytest_reflex.criteria.author.yaml_writer import to_yaml
 from pytest_reflex.criteria.document import parse_document
-from pytest_reflex.criteria.load import Reading
+from pytest_reflex.criteria.load import CriteriaReader
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError, split
 from pytest_reflex.text.outline import outline
@@ -36,7 +36,7 @@ _KEY = re.compile(r"[A-Za-z_][\w-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class RuleProposal:
     """A rule for a document: `asks` is what it looks for, `without` the document that lacks it."""
 
     id: str
@@ -61,19 +61,19 @@ class Proposal:
         }
 
 
-def propose(text: str) -> list[Proposal]:
+def propose(text: str) -> list[RuleProposal]:
     """Return rules that a Markdown, JSON or YAML text seems to meet; ids are unique."""
     found = list(_data(text)) or [*_title(text), *_sections(text), *_blocks(text), *_links(text)]
-    unique: dict[str, Proposal] = {}
+    unique: dict[str, RuleProposal] = {}
     for proposal in found:
         unique.setdefault(proposal.id, proposal)
     return list(unique.values())
 
 
-def _title(text: str) -> Iterator[Proposal]:
+def _title(text: str) -> Iterator[RuleProposal]:
     tops = [heading for heading in outline(text).headings if heading.level == 1]
     if len(tops) == 1:
-        yield Proposal(
+        yield RuleProposal(
             id="a.completeness.title",
             description="There is one title, that is one heading of level 1",
             why="A reader looks at the title first, and tools list documents by it",
@@ -85,7 +85,7 @@ def _title(text: str) -> Iterator[Proposal]:
         )
 
 
-def _sections(text: str) -> Iterator[Proposal]:
+def _sections(text: str) -> Iterator[RuleProposal]:
     titles = [h for h in model.parse(text).headings if not h.nested]
     shapes = list(zip(titles, outline(text).headings, strict=True))
     chosen = [title.title for title, shape in shapes if shape.level == 2]
@@ -94,7 +94,7 @@ def _sections(text: str) -> Iterator[Proposal]:
         if not slug or title.startswith(("/", "#")):
             continue
         same = [s for t, s in shapes if t.title.casefold() == title.casefold()]
-        yield Proposal(
+        yield RuleProposal(
             id=f"a.completeness.section-{slug}",
             description=f"There is a section {title}",
             why="The document that these rules were made from has it",
@@ -106,12 +106,12 @@ def _sections(text: str) -> Iterator[Proposal]:
         )
 
 
-def _blocks(text: str) -> Iterator[Proposal]:
+def _blocks(text: str) -> Iterator[RuleProposal]:
     fences = outline(text).fences
     languages = dict.fromkeys(one.language for one in fences if _slug(one.language))
     for language in list(languages)[:MOST]:
         same = [one for one in fences if one.language == language]
-        yield Proposal(
+        yield RuleProposal(
             id=f"a.completeness.{_slug(language)}-example",
             description=f"There is an example, that is a fenced block tagged {language}",
             why="An example is copied before the text around it is read",
@@ -126,9 +126,9 @@ def _blocks(text: str) -> Iterator[Proposal]:
         )
 
 
-def _links(text: str) -> Iterator[Proposal]:
+def _links(text: str) -> Iterator[RuleProposal]:
     if any(not link.image for link in model.parse(text).links):
-        yield Proposal(
+        yield RuleProposal(
             id="b.completeness.links",
             description="It links to where a reader goes on",
             why="A document without links is where a reader's way ends",
@@ -140,13 +140,13 @@ def _links(text: str) -> Iterator[Proposal]:
         )
 
 
-def _data(text: str) -> Iterator[Proposal]:
+def _data(text: str) -> Iterator[RuleProposal]:
     value = _mapping(text)
     for key in list(value)[:MOST]:
         if not isinstance(key, str) or not _KEY.fullmatch(key) or not _slug(key):
             continue
         others = {name: item for name, item in value.items() if name != key}
-        yield Proposal(
+        yield RuleProposal(
             id=f"a.completeness.{_slug(key)}",
             description=f"{key} is given",
             why="The document that these rules were made from has it",
@@ -218,10 +218,10 @@ rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class ProvedProposal:
     """A proposal that was tried; `why_not` is empty where it holds and can fail."""
 
-    proposal: Proposal
+    proposal: RuleProposal
     why_not: str = ""
 
 
@@ -235,7 +235,9 @@ def header(*, schema: bool) -> str:
     return f"# yaml-language-server: $schema={SCHEMA_FILE}\n" if schema else ""
 
 
-def proposed(name: str, document: str, proved: Iterable[Proved], *, schema: bool) -> str:
+def format_proposals(
+    name: str, document: str, proved: Iterable[ProvedProposal], *, schema: bool
+) -> str:
     """Return a file with the proposals that were proved; `document` is named in it."""
     rules = [one.proposal.to_json() for one in proved if not one.why_not]
     told = f"# Made from {document}: it meets each rule, and fails it without what it asks for.\n"
@@ -243,8 +245,8 @@ def proposed(name: str, document: str, proved: Iterable[Proved], *, schema: bool
 
 
 def prove(
-    proposals: Iterable[Proposal], text: str, registry: Registry, root: Path, folder: Path
-) -> Iterator[Proved]:
+    proposals: Iterable[RuleProposal], text: str, registry: Registry, root: Path, folder: Path
+) -> Iterator[ProvedProposal]:
     """Yield each proposal with what speaks against it.
 
     It has to pass on the text that it was made from, and to fail on the text without what it asks
@@ -257,11 +259,11 @@ def prove(
             for one in (text, proposal.without)
         )
         why_not = "" if gone is False else "it does not fail without what it asks for"
-        yield Proved(proposal, why_not if there else "the document does not meet it")
+        yield ProvedProposal(proposal, why_not if there else "the document does not meet it")
 
 
 def _criteria(rule: dict[str, Any], registry: Registry) -> Criteria:
-    reading = Reading(registry, {})
+    reading = CriteriaReader(registry, {})
     path = Path("proposal.yaml")
     table, faults = parse_document(to_yaml({"rules": [rule]}).encode(), path.name)
     return reading.criteria(reading.layer(path, table, faults), path)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.composite import FILE
 from pytest_reflex.checks.content import KINDS as CONTENT
-from pytest_reflex.checks.options import REQUIRED, Kind
+from pytest_reflex.checks.options import REQUIRED, ParameterType
 from pytest_reflex.checks.structure.check import form_of
 from pytest_reflex.criteria.load import INLINE_KEYS, SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import OFF, READERS, SEVERITIES
@@ -47,7 +47,7 @@ _TYPES: dict[type, Schema] = {
 }
 
 
-def value_schema(kind: Kind) -> Schema:
+def value_schema(kind: ParameterType) -> Schema:
     """Return the schema of a kind of value, with its words as the description."""
     return {"description": kind.words, **kind.schema}
 
@@ -57,18 +57,18 @@ def check_schemas(check_type: CheckType) -> list[Schema]:
     name = check_type.name
     if own := getattr(check_type, "schema", None):
         return [{**own, "properties": {**_of_checks(name), **own["properties"]}}]
-    forms: Iterable[Mapping[str, Kind]] = getattr(check_type, "forms", None) or [
+    forms: Iterable[Mapping[str, ParameterType]] = getattr(check_type, "forms", None) or [
         getattr(check_type, "parameters", {})
     ]
     return [_form(name, kinds) for kinds in forms]
 
 
-def _form(name: str, kinds: Mapping[str, Kind]) -> Schema:
+def _form(name: str, kinds: Mapping[str, ParameterType]) -> Schema:
     """Return the schema of a check with these parameters; of none, nothing is known of them."""
     if not kinds:
         return {"properties": {"type": {"const": name}}, "required": ["type"]}
     needed = [key for key, kind in kinds.items() if kind.default == REQUIRED]
-    return _closed(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)
+    return _closed_schema(name, {key: _parameter(kind) for key, kind in kinds.items()}, needed)
 
 
 def condition_schemas() -> list[Schema]:
@@ -114,7 +114,7 @@ def samples_schema() -> Schema:
     return _object({kind: {"description": said[kind], "anyOf": many} for kind in KINDS_OF_SAMPLES})
 
 
-def _closed(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
+def _closed_schema(name: str, properties: Mapping[str, Schema], required: list[str]) -> Schema:
     """Return the schema of a check that has these parameters and no others."""
     return _object({**_of_checks(name), **properties}, ["type", *required])
 
@@ -134,13 +134,13 @@ def _of_checks(name: str) -> dict[str, Schema]:
     }
 
 
-def _parameter(kind: Kind) -> Schema:
+def _parameter(kind: ParameterType) -> Schema:
     table = [_object({k: _parameter(one) for k, one in kind.inside.items()})] if kind.inside else []
     value = [value_schema(kind)] if kind.schema or not table else []
-    return {**_meaning(kind), "anyOf": [*value, *table, VARIABLE]}
+    return {**_parameter_schema(kind), "anyOf": [*value, *table, VARIABLE]}
 
 
-def _meaning(kind: Kind) -> Schema:
+def _parameter_schema(kind: ParameterType) -> Schema:
     """Return what a parameter means, in the words of the reference."""
     if not kind.help:
         return {}
@@ -186,7 +186,7 @@ def file_schema(name: str, registry: Registry) -> Schema:
 
 
 def _template() -> Schema:
-    keys = _shared() | {
+    keys = _shared_schemas() | {
         "name": {**_NAME, "description": "letters, digits, dots, hyphens, underscores"},
         "version": {"type": "integer", "minimum": 0},
         "extends": {**_or_nothing(_TEXTS), "description": "templates to build on"},
@@ -214,7 +214,7 @@ def _suite() -> Schema:
         "properties": {key: inline[key] for key in INLINE_KEYS},
         "additionalProperties": False,
     }
-    keys = _shared() | {
+    keys = _shared_schemas() | {
         "criteria": {"anyOf": [*_TEXTS["anyOf"], _NOTHING, own]},
         "artifacts": {**_TEXTS, "description": "paths and patterns, from the suite's folder"},
         "phase": {"enum": [level.value for level in Level]},
@@ -241,7 +241,7 @@ def _whole_rules() -> Schema:
     return {"required": ["rules"], "properties": {"rules": {"items": items}}}
 
 
-def _shared() -> dict[str, Schema]:
+def _shared_schemas() -> dict[str, Schema]:
     """Return the keys that templates and suites have in common."""
     command: Schema = {
         "type": "object",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.criteria.diagnostics import plain_value
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 
 _PLAIN = re.compile(r"[A-Za-z][\w ./<>()+-]*(?<! )", re.ASCII)
 _STEP = "  "
@@ -29,7 +29,7 @@ def scalar(value: Any) -> str:
         return json.dumps(value)
     if _is_plain(value):
         return value
-    if value == visible(value) and "\n" not in value and "\t" not in value:
+    if value == escape_control(value) and "\n" not in value and "\t" not in value:
         return (
             "'" + value.replace("'", "''") + "'" if "\\" in value or '"' in value else _json(value)
         )
@@ -93,7 +93,7 @@ def _reads_as_lines(text: str) -> bool:
     lines = text.removesuffix("\n").split("\n")
     return (
         "\n" in text.removesuffix("\n")
-        and text == visible(text)
+        and text == escape_control(text)
         and "\t" not in text
         and not lines[0].startswith(" ")
         and bool(lines[0])
@@ -104,4 +104,4 @@ def _reads_as_lines(text: str) -> bool:
 
 def _json(text: str) -> str:
     # What is escaped here is escaped by YAML in the same way, also beyond the basic plane.
-    return visible(json.dumps(text, ensure_ascii=False)).replace("\x7f", "\\x7f")
+    return escape_control(json.dumps(text, ensure_ascii=False)).replace("\x7f", "\\x7f")

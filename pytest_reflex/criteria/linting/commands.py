@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from pytest_reflex.criteria.diagnostics import Faults, Table, quoted
-from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.diagnostics import Diagnostics, Table, quote
+from pytest_reflex.criteria.linting.remark import Diagnostic, warning
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck, VerdictSource
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
 
@@ -69,8 +69,8 @@ _GIVEN = ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
 
 
 def command_warnings(
-    check: CompiledCheck, table: Table, faults: Faults, rule_id: str
-) -> Iterator[Remark]:
+    check: CompiledCheck, table: Table, faults: Diagnostics, rule_id: str
+) -> Iterator[Diagnostic]:
     """Yield what is odd about the commands that a check runs as its author wrote them."""
     for command in check.commands:
         if command.written and command.decides:
@@ -78,11 +78,11 @@ def command_warnings(
 
 
 def _of_command(
-    command: CheckCommand, table: Table, faults: Faults, rule_id: str
-) -> Iterator[Remark]:
+    command: CheckCommand, table: Table, faults: Diagnostics, rule_id: str
+) -> Iterator[Diagnostic]:
     written, spot = command.written, table.at("command")
     if isinstance(written, str) and (fault := syntax_fault(written, command.shell)):
-        message = f"bash cannot read {quoted(written)}: {fault}"
+        message = f"bash cannot read {quote(written)}: {fault}"
         hint = "it fails for every artifact: fix the command"
         yield warning("broken-command", message, faults, spot, hint=hint, rule_id=rule_id)
         return
@@ -96,30 +96,30 @@ def _of_command(
 def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:
     command = of_check.written
     text = command if isinstance(command, str) else " ".join(command)
-    counted = of_check.decides is Decides.REPORT
+    counted = of_check.decides is VerdictSource.REPORT
     if counted and _SAYS_ALWAYS.fullmatch(text):
         hint = "let a tool look at the artifact"
-        yield "cannot-fail", f"{quoted(text)} reports the same for every artifact", hint
-    elif of_check.decides is Decides.SUCCESS and _succeeds(command):
+        yield "cannot-fail", f"{quote(text)} reports the same for every artifact", hint
+    elif of_check.decides is VerdictSource.SUCCESS and _succeeds(command):
         hint = "leave out what hides the exit status"
-        yield "cannot-fail", f"{quoted(text)} succeeds for every artifact", hint
+        yield "cannot-fail", f"{quote(text)} succeeds for every artifact", hint
     elif not any(name in text for name in _GIVEN):
-        message = f"{quoted(text)} does not name the artifact"
+        message = f"{quote(text)} does not name the artifact"
         if found := _PASTED.search(text):
             message += f": nothing is put in place of {found[0]}"
         hint = 'its path is in "$PYTEST_REFLEX_ARTIFACT", its blocks in "$PYTEST_REFLEX_BLOCKS"'
         yield "ignores-artifact", message, hint
-    elif not isinstance(command, str) and (word := _unexpanded(command)):
-        message = f"a list sees no shell: {quoted(word)} stays as it is"
+    elif not isinstance(command, str) and (word := _find_unexpanded(command)):
+        message = f"a list sees no shell: {quote(word)} stays as it is"
         yield "no-shell", message, "write the command as a text"
     if counted or not isinstance(command, str):
         return
     if not of_check.shell and _PIPE.search(_QUOTED.sub("", command)):
-        message = f"of {quoted(text)} only the last part of the pipe decides"
+        message = f"of {quote(text)} only the last part of the pipe decides"
         yield "hidden-failure", message, "add shell: bash-strict"
 
 
-def _unexpanded(command: tuple[str, ...]) -> str:
+def _find_unexpanded(command: tuple[str, ...]) -> str:
     """Return the word that stands for the artifact in a list, which no shell fills in."""
     if any(word.rpartition("/")[2] in _SHELLS for word in command):
         return ""

@@ -8,16 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.checks.registry import Key, compile_rules
-from pytest_reflex.criteria.diagnostics import Faults, Items, Spot, Table, in_order, plain, quoted
+from pytest_reflex.criteria.diagnostics import (
+    Diagnostics,
+    Items,
+    Spot,
+    Table,
+    in_order,
+    plain,
+    quote,
+)
 from pytest_reflex.criteria.linting.commands import command_warnings
 from pytest_reflex.criteria.linting.patterns import (
     condition_warnings,
     fix_warnings,
     pattern_warnings,
 )
-from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.linting.remark import Diagnostic, warning
 from pytest_reflex.criteria.linting.sets import idle_in_rule, never_found, set_warnings
-from pytest_reflex.criteria.load import Reading, collector_off, is_suite
+from pytest_reflex.criteria.load import CriteriaReader, collector_off, is_suite
 from pytest_reflex.criteria.rules import Draft, Layer
 from pytest_reflex.criteria.suite import default_level, read_artifacts, read_level
 from pytest_reflex.criteria.templates import find_template
@@ -38,10 +46,12 @@ Odd = tuple[str, str, Spot, str]
 """A warning's code, its message, where it is, and a hint."""
 
 
-def rule_warnings(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterator[Remark]:
+def rule_warnings(
+    rule: Rule, checks: Sequence[CompiledCheck], draft: Draft
+) -> Iterator[Diagnostic]:
     """Yield what is odd about a rule that this file declares or overrides."""
     found = [*_override(draft), *_words(rule, draft), *_weight(rule, draft)]
-    found += [*_judged(rule, checks, draft), *_samples(rule, draft)]
+    found += [*_lint_judged(rule, checks, draft), *_samples(rule, draft)]
     for code, message, spot, hint in found:
         yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
     yield from idle_in_rule(draft.table, draft.faults, rule.id)
@@ -103,11 +113,11 @@ def _words(rule: Rule, draft: Draft) -> Iterator[Odd]:
     for key in _WORDS:
         text = table.get(key)
         if isinstance(text, str) and (found := _PLACEHOLDER.match(text)):
-            yield "placeholder", f"{key} still says {quoted(found[0])}", table.at(key), ""
+            yield "placeholder", f"{key} still says {quote(found[0])}", table.at(key), ""
     if "description" not in table:
         return
     if not rule.why:
-        message = f"it does not say why: {quoted(rule.description)}"
+        message = f"it does not say why: {quote(rule.description)}"
         yield "no-why", message, table.at("description"), "why: what goes wrong without it"
     if not rule.hint and not rule.fixes and rule.severity is not Severity.INFO:
         hint = "hint: what to write; or a fix"
@@ -127,7 +137,7 @@ def _weight(rule: Rule, draft: Draft) -> Iterator[Odd]:
         yield "weighty-info", message, spot, "severity: warn says that"
 
 
-def _judged(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterator[Odd]:
+def _lint_judged(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterator[Odd]:
     table = draft.table
     own = {"check", "checks", "severity"} & set(table)
     if own and rule.severity is Severity.FAIL and checks and all(one.votes for one in checks):
@@ -137,7 +147,7 @@ def _judged(rule: Rule, checks: Sequence[CompiledCheck], draft: Draft) -> Iterat
     if rule.checks or not ({"check", "checks", "description"} & set(table)):
         return
     if rule.prose:
-        message = f"only an agent can check {quoted(rule.prose)}"
+        message = f"only an agent can check {quote(rule.prose)}"
         hint = "give a check with a type; see the reference of checks"
         yield "prose-check", message, table.at("check"), hint
     else:
@@ -159,19 +169,19 @@ def _samples(rule: Rule, draft: Draft) -> Iterator[Odd]:
         yield "one-sided-samples", message, spot, f"add a {other} one"
     for sample in good:
         if sample in bad:
-            yield "same-sample", f"{_shown(sample)} is a good and a bad sample", spot, ""
+            yield "same-sample", f"{_format_sample(sample)} is a good and a bad sample", spot, ""
 
 
-def _shown(sample: Sample) -> str:
+def _format_sample(sample: Sample) -> str:
     if sample.is_folder:
-        return f"a folder of {', '.join(map(quoted, sample.files)) or 'nothing'}"
-    return quoted(next(iter(sample.files.values())))
+        return f"a folder of {', '.join(map(quote, sample.files)) or 'nothing'}"
+    return quote(next(iter(sample.files.values())))
 
 
 SUITE_SUFFIX = ".reflex.yaml"
 
 
-def lint(ref: str | Path, registry: Registry) -> list[Remark]:
+def lint(ref: str | Path, registry: Registry) -> list[Diagnostic]:
     """Return what is wrong, or else what is odd, with a template or suite, by line and column.
 
     What is inherited is looked at for errors only: it has an author of its own.
@@ -179,20 +189,20 @@ def lint(ref: str | Path, registry: Registry) -> list[Remark]:
     try:
         table, faults, layer, criteria, checks = _read(ref, registry)
     except CriteriaError as error:
-        return [Remark(problem) for problem in error.problems]
+        return [Diagnostic(problem) for problem in error.problems]
     remarks = list(set_warnings(criteria, checks, layer.drafts, table, faults))
     for rule in criteria.rules:
         draft = layer.drafts[rule.id]
         if draft.faults is faults:
             own = [checks[rule.id, index] for index in range(len(rule.checks))]
             remarks += rule_warnings(rule, own, draft)
-    return _sorted(remarks)
+    return _sort(remarks)
 
 
 def _read(
     ref: str | Path, registry: Registry
-) -> tuple[Table, Faults, Layer, Criteria, dict[Key, CompiledCheck]]:
-    reading = Reading(registry, {})
+) -> tuple[Table, Diagnostics, Layer, Criteria, dict[Key, CompiledCheck]]:
+    reading = CriteriaReader(registry, {})
     path = find_template(ref)
     with collector_off():
         table, faults = reading.document(path)
@@ -208,7 +218,7 @@ def _read(
     return table, faults, layer, criteria, compile_rules(criteria.rules, criteria.vars, registry)
 
 
-def _sorted(remarks: list[Remark]) -> list[Remark]:
+def _sort(remarks: list[Diagnostic]) -> list[Diagnostic]:
     place_of = {id(remark.problem): remark for remark in remarks}
     ordered: list[Problem] = in_order([remark.problem for remark in remarks])
     return [place_of[id(problem)] for problem in ordered]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_reflex.checks.composite import words
-from pytest_reflex.criteria.diagnostics import Faults, Items, Table, quoted
-from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.diagnostics import Diagnostics, Items, Table, quote
+from pytest_reflex.criteria.linting.remark import Diagnostic, warning
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.rules import CheckSpec, Condition, Fix, Rule
 from pytest_reflex.model.targets import CompiledCheck, TextSearch
@@ -52,14 +52,14 @@ def _always(tree: Any) -> bool:
             seen.add("end")
         elif name == "BRANCH":
             # An alternative with an anchor of its own would bind the others' places.
-            if not any(_always(body) and not _anchored(body) for body in argument[1]):
+            if not any(_always(body) and not _has_anchor(body) for body in argument[1]):
                 return False
         elif name not in _REPEATS or argument[0] > 0:
             return False
     return len(seen) < 2
 
 
-def _anchored(tree: Any) -> bool:
+def _has_anchor(tree: Any) -> bool:
     return any(name == "AT" for name, _ in _flat(tree))
 
 
@@ -70,7 +70,7 @@ def _never(tree: Any, *, dot_is_all: bool, raw: bool) -> str:
         before = parts[index - 1] if index else None
         after = parts[index + 1 :]
         if name == "AT":
-            reason = _misplaced(str(argument), before, after, taken, dot_is_all)
+            reason = _find_misplaced_anchor(str(argument), before, after, taken, dot_is_all)
             if reason:
                 return reason
         elif name == "LITERAL" and argument == _RETURN and not raw:
@@ -85,7 +85,7 @@ def _never(tree: Any, *, dot_is_all: bool, raw: bool) -> str:
     return ""
 
 
-def _misplaced(
+def _find_misplaced_anchor(
     position: str, before: Part | None, after: list[Part], taken: int, dot_is_all: bool
 ) -> str:
     if position == "AT_BEGINNING_STRING" and taken:
@@ -137,8 +137,8 @@ _QUOTES = "in single quotes, one backslash is enough"
 
 
 def pattern_warnings(
-    check: CompiledCheck, table: Table, faults: Faults, rule_id: str
-) -> Iterator[Remark]:
+    check: CompiledCheck, table: Table, faults: Diagnostics, rule_id: str
+) -> Iterator[Diagnostic]:
     """Yield what is odd about what a check searches for; `table` is the check as written."""
     search = check.search
     if search is None:
@@ -146,7 +146,7 @@ def pattern_warnings(
     if search.literal:
         text = search.source
         if text.strip() and text != text.strip(" \t"):
-            message = f"{quoted(text)} is found with the blanks at its ends only"
+            message = f"{quote(text)} is found with the blanks at its ends only"
             hint = "leave them out, or write a pattern with [ ] if they are meant"
             spot = table.at("search")
             yield warning("edge-blanks", message, faults, spot, hint=hint, rule_id=rule_id)
@@ -156,7 +156,7 @@ def pattern_warnings(
         yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
 
 
-def fix_warnings(fix: Fix, table: Table, faults: Faults, rule_id: str) -> Iterator[Remark]:
+def fix_warnings(fix: Fix, table: Table, faults: Diagnostics, rule_id: str) -> Iterator[Diagnostic]:
     """Yield what is odd about the pattern of a fix; `table` has its parameters as written."""
     search = fix.params.get("search")
     if fix.kind != "replace" or fix.params.get("literal") or not isinstance(search, str):
@@ -173,7 +173,7 @@ def _takes_all(search: str, fix: Fix) -> Iterator[tuple[str, str, str]]:
     except SearchError:
         return
     if all_of:
-        message = f"{quoted(search)} takes whole texts, so that nothing is left of them"
+        message = f"{quote(search)} takes whole texts, so that nothing is left of them"
         yield "replaces-all", message, "say what is to be replaced, and no more"
 
 
@@ -182,12 +182,12 @@ def _odd(searched: TextSearch) -> Iterator[tuple[str, str, str]]:
     if always_matches(search) and not searched.is_counted:
         end = "so that the check can never pass" if negative else "so that the check cannot fail"
         hint = "say what has to be there: + instead of *, or an anchor at both ends"
-        yield "always-matches", f"{quoted(search)} matches every text, {end}", hint
+        yield "always-matches", f"{quote(search)} matches every text, {end}", hint
     elif reason := never_matches(search, raw=searched.raw):
         end = "so that the check cannot fail" if negative else "so that the check can never pass"
-        yield "never-matches", f"{quoted(search)} matches nowhere, {end}: {reason}", ""
+        yield "never-matches", f"{quote(search)} matches nowhere, {end}: {reason}", ""
     elif not searched.is_counted and (where := _idle(search)):
-        message = f".* at the {where} of {quoted(search)} changes nothing"
+        message = f".* at the {where} of {quote(search)} changes nothing"
         yield "idle-dots", message, "leave it out: a search looks everywhere"
     yield from _misread(search)
 
@@ -195,10 +195,10 @@ def _odd(searched: TextSearch) -> Iterator[tuple[str, str, str]]:
 def _misread(search: str) -> Iterator[tuple[str, str, str]]:
     """Yield what looks like a mistake, in a check and in a fix."""
     if _SLASHES.fullmatch(search):
-        message = f"the slashes of {quoted(search)} are part of the pattern"
+        message = f"the slashes of {quote(search)} are part of the pattern"
         yield "slashes", message, "leave them out; ignore_case: true replaces /i"
     if _LOOSE_DOT.fullmatch(search):
-        message = f"the dot in {quoted(search)} stands for any character"
+        message = f"the dot in {quote(search)} stands for any character"
         yield "loose-dot", message, r"write \. or add literal: true"
     if found := _TWO_BACKSLASHES.search(search):
         yield "two-backslashes", f"{found[0]} is a backslash and a letter", _QUOTES
@@ -217,7 +217,7 @@ _NEVER = "the rule counts for no artifact: drop it, or change the condition"
 _COUNTS = {"negate", "min_count", "max_count"}
 
 
-def condition_warnings(rule: Rule, table: Table, faults: Faults) -> Iterator[Remark]:
+def condition_warnings(rule: Rule, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
     """Yield what is odd about the conditions that a rule gives in this file."""
     given = table.get("when")
     entries = given if isinstance(given, Items) else [given]
@@ -228,8 +228,8 @@ def condition_warnings(rule: Rule, table: Table, faults: Faults) -> Iterator[Rem
 
 
 def _odd_condition(condition: Condition, rule: Rule) -> Iterator[tuple[str, str, str]]:
-    shown = quoted(words(condition))
-    holds = _known(condition.check)
+    shown = quote(words(condition))
+    holds = _constant_outcome(condition.check)
     if holds is not None:
         if holds is not condition.negated:
             yield "always-applies", f"{shown} holds for every artifact", _ALWAYS
@@ -245,11 +245,11 @@ def _odd_condition(condition: Condition, rule: Rule) -> Iterator[tuple[str, str,
             yield "decided-check", message, "change one of the two"
 
 
-def _known(spec: CheckSpec) -> bool | None:
+def _constant_outcome(spec: CheckSpec) -> bool | None:
     """Return whether a condition always holds, or never does; None where that is not certain."""
     params = spec.params
     if spec.type == "file":
-        return _known_name(params["file"])
+        return _constant_for_names(params["file"])
     search = params.get("search")
     if not isinstance(search, str) or params.get("literal") or _COUNTS & params.keys():
         return None
@@ -258,7 +258,7 @@ def _known(spec: CheckSpec) -> bool | None:
     return False if never_matches(search, raw=params.get("raw") is True) else None
 
 
-def _known_name(globs: str | list[str]) -> bool | None:
+def _constant_for_names(globs: str | list[str]) -> bool | None:
     globs = [globs] if isinstance(globs, str) else globs
     if all(selects(globs, name) for name in _NAMES):
         return True

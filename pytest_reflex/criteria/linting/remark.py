@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Faults, Spot
+from pytest_reflex.criteria.diagnostics import Diagnostics, Spot
 from pytest_reflex.errors import Problem
 
 WARNINGS = {
@@ -53,7 +53,7 @@ WARNINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class Diagnostic:
     """What the lint has to say; `code` is a key of WARNINGS, empty for an error."""
 
     problem: Problem
@@ -78,8 +78,8 @@ class Remark:
 
 
 def warning(
-    code: str, message: str, faults: Faults, spot: Spot, *, hint: str = "", rule_id: str = ""
-) -> Remark:
+    code: str, message: str, faults: Diagnostics, spot: Spot, *, hint: str = "", rule_id: str = ""
+) -> Diagnostic:
     """Return a warning about a place in the file of `faults`."""
     place = faults.place(spot)
-    return Remark(Problem(message=message, place=place, hint=hint, rule_id=rule_id), code)
+    return Diagnostic(Problem(message=message, place=place, hint=hint, rule_id=rule_id), code)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_reflex.checks.registry import Key
-from pytest_reflex.criteria.diagnostics import VAR, Faults, Items, Table, quoted
-from pytest_reflex.criteria.linting.remark import Remark, warning
+from pytest_reflex.criteria.diagnostics import VAR, Diagnostics, Items, Table, quote
+from pytest_reflex.criteria.linting.remark import Diagnostic, warning
 from pytest_reflex.criteria.load import is_suite
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.model.enums import Level
@@ -19,7 +19,9 @@ _OF_FILES = ("extends", "criteria", "phases", "vars", "commands", "drop")
 _OF_RULES = ("fix", "samples")
 
 
-def idle_keys(table: Table, faults: Faults, keys: Sequence[str], rule_id: str) -> Iterator[Remark]:
+def idle_keys(
+    table: Table, faults: Diagnostics, keys: Sequence[str], rule_id: str
+) -> Iterator[Diagnostic]:
     """Yield the keys of a mapping that are there and hold nothing."""
     for key in keys:
         if key in table and (table[key] is None or table[key] in ([], {})):
@@ -30,7 +32,7 @@ def idle_keys(table: Table, faults: Faults, keys: Sequence[str], rule_id: str) -
             )
 
 
-def idle_in_file(table: Table, faults: Faults) -> Iterator[Remark]:
+def idle_in_file(table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
     """Yield what is empty in a file besides its rules: empty keys, a name given twice."""
     yield from idle_keys(table, faults, _OF_FILES, "")
     for key in ("extends", "criteria"):
@@ -39,23 +41,25 @@ def idle_in_file(table: Table, faults: Faults) -> Iterator[Remark]:
             continue
         for index, name in enumerate(names):
             if name in names[:index]:
-                message = f"{key} names {quoted(str(name))} twice"
+                message = f"{key} names {quote(str(name))} twice"
                 yield warning(
                     "says-nothing", message, faults, names.at(index), hint="leave one out"
                 )
 
 
-def idle_in_rule(table: Table, faults: Faults, rule_id: str) -> Iterator[Remark]:
+def idle_in_rule(table: Table, faults: Diagnostics, rule_id: str) -> Iterator[Diagnostic]:
     """Yield the keys of a rule that are empty."""
     return idle_keys(table, faults, _OF_RULES, rule_id)
 
 
-def never_found(spec: CheckSpec, table: Table, faults: Faults, rule_id: str) -> Iterator[Remark]:
+def never_found(
+    spec: CheckSpec, table: Table, faults: Diagnostics, rule_id: str
+) -> Iterator[Diagnostic]:
     """Yield parameters of a check that name files which no folder has."""
     files: Any = spec.params.get("files", ())
     for glob in (files,) if isinstance(files, str) else files:
         if isinstance(glob, str) and ".." in glob.split("/"):
-            message = f"{quoted(glob)} matches no file of a folder: names start in the folder"
+            message = f"{quote(glob)} matches no file of a folder: names start in the folder"
             spot, hint = table.at("files"), "such as docs/*.md"
             yield warning("never-found", message, faults, spot, hint=hint, rule_id=rule_id)
 
@@ -68,8 +72,8 @@ def set_warnings(
     checks: Mapping[Key, CompiledCheck],
     drafts: Mapping[str, Draft],
     table: Table,
-    faults: Faults,
-) -> Iterator[Remark]:
+    faults: Diagnostics,
+) -> Iterator[Diagnostic]:
     """Yield what is odd about a file as a whole; `drafts` are all rules, `table` is the file."""
     yield from idle_in_file(table, faults)
     own = [rule for rule in criteria.rules if drafts[rule.id].faults is faults]
@@ -91,8 +95,8 @@ def set_warnings(
 
 
 def _twins(
-    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Faults
-) -> Iterator[Remark]:
+    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Diagnostics
+) -> Iterator[Diagnostic]:
     checks: dict[str, str] = {}
     words: dict[str, str] = {}
     ours = {rule.id for rule in own}
@@ -119,8 +123,8 @@ def _contradictions(
     checks: Mapping[Key, CompiledCheck],
     own: list[Rule],
     drafts: Mapping[str, Draft],
-    faults: Faults,
-) -> Iterator[Remark]:
+    faults: Diagnostics,
+) -> Iterator[Diagnostic]:
     """Yield pairs of searches, one of which wants what the other forbids."""
     wanted: dict[tuple[str, bool], str] = {}
     ours = {rule.id for rule in own}
@@ -135,7 +139,7 @@ def _contradictions(
         if other and rule_id in ours:
             yield warning(
                 "contradiction",
-                f"{other} and it want the opposite of {quoted(search.source)}",
+                f"{other} and it want the opposite of {quote(search.source)}",
                 faults,
                 drafts[rule_id].table.at("check"),
                 hint="no artifact can meet both",
@@ -143,7 +147,9 @@ def _contradictions(
             )
 
 
-def _variables(table: Table, faults: Faults, drafts: Mapping[str, Draft]) -> Iterator[Remark]:
+def _variables(
+    table: Table, faults: Diagnostics, drafts: Mapping[str, Draft]
+) -> Iterator[Diagnostic]:
     declared = table.get("vars")
     if not isinstance(declared, Table):
         return
@@ -157,7 +163,7 @@ def _variables(table: Table, faults: Faults, drafts: Mapping[str, Draft]) -> Ite
         in_commands = any(VARIABLE_PREFIX + name.upper() in text for text in texts)
         if name not in used and not in_commands:
             hint = f"{{var: {name}}} as a value, or ${VARIABLE_PREFIX}{name.upper()} in a command"
-            message = f"nothing uses the variable {quoted(name)}"
+            message = f"nothing uses the variable {quote(name)}"
             yield warning("unused-variable", message, faults, declared.at_key(name), hint=hint)
 
 
@@ -173,7 +179,7 @@ def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, value
 
 
-def _commands(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Remark]:
+def _commands(criteria: Criteria, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
     formatting = any(fix.kind == FORMAT for rule in criteria.rules for fix in rule.fixes)
     if table.get("commands") and not formatting and all(rule.checks for rule in criteria.rules):
         message = "no rule needs an agent's checks, so that nothing calls these commands"
@@ -182,7 +188,7 @@ def _commands(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Rema
         yield warning("unused-command", message, faults, spot, hint=hint)
 
 
-def _thresholds(criteria: Criteria, table: Table, faults: Faults) -> Iterator[Remark]:
+def _thresholds(criteria: Criteria, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
     key = "phases" if "phases" in table else "phase"
     levels = table.get(key)
     if not isinstance(levels, Table):

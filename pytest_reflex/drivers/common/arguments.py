@@ -40,7 +40,7 @@ def _outside() -> int:
     return depth
 
 
-def parted(plugins: Iterable[object]) -> tuple[list[str], list[object]]:
+def split_plugins(plugins: Iterable[object]) -> tuple[list[str], list[object]]:
     """Return the names among plugins, those of imported modules too, and the other objects."""
     named, objects = list[str](), list[object]()
     for plugin in plugins:

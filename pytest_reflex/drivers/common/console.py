@@ -14,10 +14,17 @@ from typing import Any
 
 import click
 
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.model.plain import visible
-from pytest_reflex.reports.lines import Line, broken
-from pytest_reflex.reports.run_lines import LEAVING, SPINNER, Running, asked, clock, waiting_line
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
+from pytest_reflex.model.plain import escape_control
+from pytest_reflex.reports.lines import Line, wrap_lines
+from pytest_reflex.reports.run_lines import (
+    LEAVING,
+    SPINNER,
+    RunningStep,
+    agent_text,
+    clock,
+    waiting_line,
+)
 
 _STYLES: Mapping[str, Mapping[str, Any]] = {
     "good": {"fg": "green", "bold": True},
@@ -30,18 +37,18 @@ _STYLES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def styled(lines: Iterable[Line], width: int = 0) -> str:
+def style_lines(lines: Iterable[Line], width: int = 0) -> str:
     """Return lines with their style, control characters visible; with a `width`, broken there."""
-    shown = ([(visible(text), tone) for text, tone in line] for line in lines)
-    return "\n".join(map(_styled, broken(shown, width) if width else shown))
+    shown = ([(escape_control(text), tone) for text, tone in line] for line in lines)
+    return "\n".join(map(_style_line, wrap_lines(shown, width) if width else shown))
 
 
-def _styled(line: Line) -> str:
+def _style_line(line: Line) -> str:
     pieces = ((text, _STYLES.get(tone)) for text, tone in line)
     return "".join(click.style(text, **style) if style else text for text, style in pieces)
 
 
-class View:
+class DriverView:
     """What a driver shows while it works; `beat` are the seconds after which that is reported.
 
     `resume` is the command by which the run goes on, `idle` what is said where nothing runs.
@@ -67,11 +74,11 @@ class View:
         """Return the lines below; `run` is the time since the sitting began."""
         return []
 
-    def started(self, running: Running) -> str:
+    def start_line(self, running: RunningStep) -> str:
         """Return the plain line at the start of what may take long; empty for none."""
         return ""
 
-    def goes_on(self, running: Sequence[Running]) -> str:
+    def goes_on(self, running: Sequence[RunningStep]) -> str:
         """Return the plain line that says that it goes on."""
         return waiting_line(running)
 
@@ -85,7 +92,7 @@ class Progress:
 
     def __init__(
         self,
-        view: View,
+        view: DriverView,
         *,
         say: Callable[[str], object] | None = None,
         seconds: Callable[[], float] = time.monotonic,
@@ -98,29 +105,29 @@ class Progress:
 
     def hear(self, event: DriverEvent) -> None:
         """Learn what begins, and what has ended."""
-        if event.kind is not Kind.WAITING:
+        if event.kind is not DriverEventKind.WAITING:
             self._ends(event)
             self.view.hear(event)
         elif begun := self.view.begins(event):
             now = self._seconds()
             self._since = {name: (agent, now) for name, agent in begun.items()}
-            for text in filter(None, map(self.view.started, self._running())):
+            for text in filter(None, map(self.view.start_line, self._running_steps())):
                 self._tell(text)
 
     def _ends(self, event: DriverEvent) -> None:
         """Forget a step that has ended; a driver that names none has one at a time."""
         if step := event.fields.get("step"):
             self._since.pop(step, None)
-        elif event.kind is Kind.ACTED:
+        elif event.kind is DriverEventKind.ACTED:
             self._since.clear()
 
     def lines(self) -> list[Line]:
         """Return the live view as it is now; lines may be cut at their end."""
         self._turn += 1
         first: Line = [(SPINNER[self._turn % len(SPINNER)] + " ", "good")]
-        for number, one in enumerate(self._running()):
+        for number, one in enumerate(self._running_steps()):
             first += [(" · ", "faint")] if number else []
-            first += [(one.name, "strong"), (f" {clock(one.seconds)}{asked(one)}", "")]
+            first += [(one.name, "strong"), (f" {clock(one.seconds)}{agent_text(one)}", "")]
         first.append((self.view.note() if self._since else self.view.idle, ""))
         resume: Line = [(f"  Ctrl-C interrupts; go on with: {self.view.resume}", "faint")]
         last = LEAVING if self._leaving() else resume
@@ -128,14 +135,14 @@ class Progress:
 
     def beat(self) -> None:
         """Report that what runs goes on, in a plain line."""
-        if running := self._running():
+        if running := self._running_steps():
             # A timer calls this, perhaps in the middle of a line: then that line is enough.
             with suppress(RuntimeError):
                 self._tell(self.view.goes_on(running))
 
-    def _running(self) -> list[Running]:
+    def _running_steps(self) -> list[RunningStep]:
         now = self._seconds()
-        return [Running(name, agent, now - at) for name, (agent, at) in self._since.items()]
+        return [RunningStep(name, agent, now - at) for name, (agent, at) in self._since.items()]
 
     def _tell(self, text: str) -> None:
         if self.say:

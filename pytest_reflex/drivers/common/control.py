@@ -1,8 +1,8 @@
 """Requests to a run that another process drives: to stop, now or after a step, and feedback.
 
-A request stands in a file until the driver has taken it. `Control` is given it before each step,
-and looks each second beside one. Promises: a request to stop that was seen counts, also where it is
-taken back later.
+A request stands in a file until the driver has taken it. `StopControl` is given it before each
+step, and looks each second beside one. Promises: a request to stop that was seen counts, also where
+it is taken back later.
 
 It is changed under the lock of its folder, so that no request is lost between a driver and a
 person, and removed when nothing stands in it any more.
@@ -83,7 +83,7 @@ class Requests:
         )
 
 
-class Control:
+class StopControl:
     """Whether a person has asked a run to stop; sets `cancel` where the agent has to end too.
 
     `look` returns the requests as they stand now.
@@ -107,7 +107,7 @@ class Control:
         return self._reason is not None and self._cancel.is_set()
 
     @contextmanager
-    def watched(self, interruptible: bool) -> Iterator[None]:
+    def watch(self, interruptible: bool) -> Iterator[None]:
         """Look each second while a step goes on that can be cut short."""
         if not interruptible:
             yield

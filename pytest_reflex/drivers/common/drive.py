@@ -15,12 +15,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from pytest_reflex.drivers.common.control import Control, Requests
+from pytest_reflex.drivers.common.control import Requests, StopControl
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
 
 State = TypeVar("State")
-Action = TypeVar("Action", bound="Act")
+Action = TypeVar("Action", bound="DriverAction")
 Outcome = TypeVar("Outcome")
 Event = TypeVar("Event")
 # The same, as a driver takes and gives them, and as a store does.
@@ -52,7 +52,7 @@ class Stop:
     detail: str = ""
 
 
-class Act(Protocol):
+class DriverAction(Protocol):
     """What a driver decided to do; a person may cut it short where it is `interruptible`."""
 
     @property
@@ -72,7 +72,7 @@ class Driver(Protocol[S_contra, Action, O_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Polled:
+class PollResult:
     """What a store saw at one look: what people ask, and in words who else wrote into its state."""
 
     requests: Requests = field(default_factory=Requests)
@@ -85,7 +85,7 @@ class Store(Protocol[S_co, O_contra, E_co]):
     @property
     def state(self) -> S_co: ...
 
-    def poll(self) -> Generator[E_co, None, Polled]:
+    def poll(self) -> Generator[E_co, None, PollResult]:
         """Take up what people did to the run since the last look, and return what they ask."""
         ...
 
@@ -105,7 +105,7 @@ class Store(Protocol[S_co, O_contra, E_co]):
 def drive(
     driver: Driver[State, Action, Outcome],
     store: Store[State, Outcome, Event],
-    control: Control,
+    control: StopControl,
     *,
     clock: Callable[[], float] = time.monotonic,
     tampering: Callable[[], str] = lambda: "",
@@ -135,7 +135,7 @@ def drive(
             yield from announce(action)
             # Closed here, not when it is forgotten: agents may have to be waited for.
             steps = driver.perform(action)
-            with closing(_closable(steps)) as outcomes, control.watched(action.interruptible):
+            with closing(_closable(steps)) as outcomes, control.watch(action.interruptible):
                 for outcome in outcomes:
                     yield from store.commit(outcome)
     except BaseException:
@@ -152,7 +152,7 @@ def _closable(outcomes: Iterator[Outcome]) -> Generator[Outcome, None, None]:
 Budget = Mapping[str, float]
 
 
-def used_of(spend: Spend) -> dict[str, float]:
+def usage_of(spend: Spend) -> dict[str, float]:
     """Return what was spent of each part that a budget may have."""
     return {
         "calls": spend.calls,
@@ -162,9 +162,9 @@ def used_of(spend: Spend) -> dict[str, float]:
     }
 
 
-def exhausted(budget: Budget, spend: Spend) -> str:
+def find_exhausted(budget: Budget, spend: Spend) -> str:
     """Return which part of a budget is used up, or an empty string."""
-    used = used_of(spend)
+    used = usage_of(spend)
     for name, limit in budget.items():
         if used[name] >= limit:
             return f"{name}: {used[name]:g} of {limit:g} used"
@@ -173,7 +173,7 @@ def exhausted(budget: Budget, spend: Spend) -> str:
 
 def budget_left(budget: Budget, spend: Spend) -> dict[str, float]:
     """Return what is left of each part of a budget, 0 or less where it is used up."""
-    used = used_of(spend)
+    used = usage_of(spend)
     return {name: limit - used[name] for name, limit in budget.items()}
 
 
@@ -184,11 +184,11 @@ def over_time(elapsed: float, wall_time: float) -> str:
     return f"wall time: {elapsed:.0f} s of {wall_time:g} s in one sitting"
 
 
-def reached(inputs: Inputs, budget: Budget, spend: Spend, wall_time: float) -> Stop | None:
+def find_reached(inputs: Inputs, budget: Budget, spend: Spend, wall_time: float) -> Stop | None:
     """Return the stop that a person asked for, or that of a limit which every run has."""
     if inputs.stop is not None:
         return Stop(StopReason.USER_STOP, inputs.stop)
-    if spent := exhausted(budget, spend):
+    if spent := find_exhausted(budget, spend):
         return Stop(StopReason.BUDGET_EXCEEDED, spent)
     if over := over_time(inputs.elapsed, wall_time):
         return Stop(StopReason.WALL_TIME, over)
@@ -204,7 +204,7 @@ def seconds_left(
     return min((one for one in left if one is not None), default=None)
 
 
-def unreported(agent: object) -> list[str]:
+def unreported_parts(agent: object) -> list[str]:
     """Return the parts of a budget that an agent cannot report, as far as its table says."""
     from pytest_reflex.agents.command import CommandAgent
 

@@ -19,12 +19,12 @@ from threading import Lock
 from typing import Any
 
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.plain import visible, visible_json
-from pytest_reflex.process.environment import hide, own_secrets
+from pytest_reflex.model.plain import escape_control, visible_json
+from pytest_reflex.process.environment import own_secrets, redact
 from pytest_reflex.storage.atomic import write_all
 
 
-class Kind(StrEnum):
+class DriverEventKind(StrEnum):
     """The kinds of events that all drivers share.
 
     A run has `started` (also where it goes on); an `iteration` has ended; a `step` beside the
@@ -53,7 +53,7 @@ class DriverEvent:
 
     driver: str
     run: str
-    kind: Kind
+    kind: DriverEventKind
     iteration: int
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class DriverEvent:
 Listener = Callable[[DriverEvent], object]
 
 
-class Waits:
+class StepEvents:
     """What happens within a step: it goes to who listens at once, else before the next event."""
 
     def __init__(self, listen: Listener | None) -> None:
@@ -105,20 +105,20 @@ def event_log(
     if place is None:
         yield lambda event: None
     elif place == STDOUT:
-        yield _Writer(out, "standard output", warn).write
+        yield _EventWriter(out, "standard output", warn).write
     else:
-        descriptor = _opened(place, flag)
+        descriptor = _open(place, flag)
 
         def append(line: str) -> None:
             write_all(descriptor, f"{line}\n".encode())
 
         try:
-            yield _Writer(append, place, warn).write
+            yield _EventWriter(append, place, warn).write
         finally:
             os.close(descriptor)
 
 
-def _opened(place: str, flag: str) -> int:
+def _open(place: str, flag: str) -> int:
     why, hint = "it is empty", "is a variable unset?"
     try:
         if place:
@@ -126,10 +126,10 @@ def _opened(place: str, flag: str) -> int:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         hint = "name a file in a folder that is there, or - for standard output"
-    raise UsageError(f"{flag} {visible(place)!r} cannot be written: {why}", hint=hint)
+    raise UsageError(f"{flag} {escape_control(place)!r} cannot be written: {why}", hint=hint)
 
 
-class _Writer:
+class _EventWriter:
     """Writes an event as a line, from any thread; what went wrong once is not tried again."""
 
     def __init__(
@@ -151,13 +151,15 @@ class _Writer:
                 self._failed = True
                 why = getattr(error, "strerror", None) or str(error)
         if self._failed:
-            self._warn(f"events could not be written to {visible(self._name)} ({why}): going on")
+            self._warn(
+                f"events could not be written to {escape_control(self._name)} ({why}): going on"
+            )
 
 
 def _without(hidden: Mapping[str, str], value: Any) -> Any:
     """Return a value of JSON with references in place of secrets."""
     if isinstance(value, str):
-        return hide(value, hidden)
+        return redact(value, hidden)
     if isinstance(value, Mapping):
         return {key: _without(hidden, inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

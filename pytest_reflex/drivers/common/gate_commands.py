@@ -27,17 +27,17 @@ from pytest_reflex.drivers.common.shell_words import (
     SHELLS,
     STARTERS,
     contents,
-    fed_to_shells,
+    find_includes,
+    find_shell_scripts,
     first_line,
-    included_files,
     is_built,
-    joined,
+    join_path,
     make_text,
     package_scripts,
-    parted,
     recipes,
     run_in_loops,
     simple_commands,
+    split_options,
     with_folder,
     with_variables,
 )
@@ -81,7 +81,7 @@ class CommandFiles:
     def _text(self, text: str, *, direct: bool) -> None:
         """Take in a text for a shell; of one that a command only leads to, what it runs."""
         commands = [*simple_commands(with_variables(text))]
-        self._script([*fed_to_shells(commands)], is_shell=True)
+        self._script([*find_shell_scripts(commands)], is_shell=True)
         for pattern in run_in_loops(commands):
             self._run_by_pattern(pattern)
         for words in commands:
@@ -91,7 +91,7 @@ class CommandFiles:
 
     def _run_by_pattern(self, pattern: str) -> None:
         for folder in self._folders:
-            if path := joined(folder, pattern):
+            if path := join_path(folder, pattern):
                 self.patterns.add(path)
                 self._script(sorted(glob(path)), is_shell=True)
 
@@ -124,9 +124,9 @@ class CommandFiles:
         for number, word in enumerate(words):
             option, _, value = word.partition("=")
             if before.endswith(">") or OUTPUT.fullmatch(before):
-                self._written(word)
+                self._add_written(word)
             elif value and OUTPUT.fullmatch(option):
-                self._written(value)
+                self._add_written(value)
             elif told_by is None or before in told_by:
                 self._name(word)
             if option.startswith("-") and (told_by is None or option in told_by):
@@ -138,20 +138,20 @@ class CommandFiles:
                 told_by = JUDGES[name]
             before = word
 
-    def _written(self, word: str) -> None:
-        self.written.update(filter(None, (joined(folder, word) for folder in self._folders)))
+    def _add_written(self, word: str) -> None:
+        self.written.update(filter(None, (join_path(folder, word) for folder in self._folders)))
 
     def _name(self, word: str) -> None:
         for folder in self._folders:
             for name in (word, word.partition("::")[0], word.removeprefix("@")):
-                path = joined(folder, name)
+                path = join_path(folder, name)
                 if path and os.path.isfile(path):
                     self.named.add(path)
 
     def _handle(self, name: str, rest: Sequence[str], *, direct: bool) -> None:
         """Take in what a program of this name, with these words behind it, runs or reads."""
         self._folder_options(name, rest)
-        for option, value in pairwise(parted(name, rest)):
+        for option, value in pairwise(split_options(name, rest)):
             if option in JUDGES.get(name, ()):
                 self._orders(value)
             elif name == "env" and option in ("-S", "--split-string"):
@@ -163,8 +163,8 @@ class CommandFiles:
         if name in READS:
             for folder in self._folders:
                 for file, sections in READS[name].items():
-                    self._read(joined(folder, file), sections)
-            for option, value in pairwise(parted(name, rest)):
+                    self._read(join_path(folder, file), sections)
+            for option, value in pairwise(split_options(name, rest)):
                 if option in FILE_OPTIONS:
                     self._orders(value)
         if name in SHELLS:
@@ -179,21 +179,21 @@ class CommandFiles:
             self._plugins(rest)
 
     def _folder_options(self, name: str, rest: Sequence[str]) -> None:
-        pairs = pairwise((name, *parted(name, rest)))
+        pairs = pairwise((name, *split_options(name, rest)))
         for value in [value for option, value in pairs if option in FOLDER_OPTIONS]:
-            folder = joined(self._folders[-1], value)
+            folder = join_path(self._folders[-1], value)
             if folder and os.path.isdir(folder) and folder not in self._folders:
                 self._folders.append(folder)
 
     def _orders(self, value: str) -> None:
         for folder in self._folders:
-            if (path := joined(folder, value)) and os.path.isfile(path):
+            if (path := join_path(folder, value)) and os.path.isfile(path):
                 self._read(path, ())
 
-    def _included(self, name: str) -> None:
+    def _add_included(self, name: str) -> None:
         """Take in what a makefile includes, there or not: `-include` may come to something."""
         for folder in self._folders:
-            path = joined(folder, name)
+            path = join_path(folder, name)
             if path and has_magic(path):
                 self.patterns.add(path)
             for found in glob(path) if path and has_magic(path) else filter(None, [path]):
@@ -220,8 +220,8 @@ class CommandFiles:
             text = make_text(contents(path))
             for recipe in recipes(text):
                 self._text(recipe, direct=False)
-            for included in included_files(text):
-                self._included(included)
+            for included in find_includes(text):
+                self._add_included(included)
         self._depth -= 1
 
     def _shell(self, rest: Sequence[str], *, direct: bool) -> None:
@@ -252,7 +252,7 @@ class CommandFiles:
             elif not word.startswith("-"):
                 self._script([word, os.path.join(word, "__main__.py")])
                 for folder in self._folders:
-                    if (path := joined(folder, word)) and os.path.isfile(path):
+                    if (path := join_path(folder, word)) and os.path.isfile(path):
                         self.module_folders.add(os.path.dirname(path))
                     elif path and os.path.isdir(path):
                         self.module_folders.add(path)
@@ -279,7 +279,7 @@ class CommandFiles:
     def _script(self, words: Sequence[str], *, is_shell: bool = False) -> None:
         for word in words:
             for folder in self._folders:
-                path = joined(folder, word)
+                path = join_path(folder, word)
                 if path and os.path.isfile(path):
                     self.files.setdefault(path, ())
                     if os.path.basename(path) == "activate":
@@ -291,16 +291,16 @@ class CommandFiles:
         """Take in a program by its path or by its name, with all places where it is looked for."""
         if os.sep in word:
             for folder in self._folders if is_command else ():
-                path = joined(folder, word)
+                path = join_path(folder, word)
                 if path and os.path.isfile(path):
-                    self._found(path)
+                    self._add_program(path)
             return
         passed = []
         for path in self._candidates(word):
             passed.append(path)
             if os.path.isfile(path) and os.access(path, os.X_OK):
                 self.programs.update(passed)
-                self._found(path)
+                self._add_program(path)
                 return
 
     def _is_program(self, word: str) -> bool:
@@ -310,7 +310,7 @@ class CommandFiles:
         for place in self._places if word and "\0" not in word else ():
             yield os.path.join(self._full(place), word)
 
-    def _found(self, path: str) -> None:
+    def _add_program(self, path: str) -> None:
         if self._depth and path.startswith(self._project + os.sep) and is_built(path):
             return  # what a script of the project runs and a compiler made is what is judged
         self.programs.add(path)

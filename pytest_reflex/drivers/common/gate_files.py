@@ -15,12 +15,12 @@ from pathlib import Path
 from pytest_reflex.drivers.common.gate_commands import CommandFiles
 from pytest_reflex.drivers.common.protection import (
     MODULE_SUFFIXES,
-    Relied,
+    ReliedFiles,
     Sections,
     within,
 )
 from pytest_reflex.drivers.common.shell_words import contents
-from pytest_reflex.integrity.patterns import escaped, is_meant
+from pytest_reflex.integrity.patterns import escape_path, is_meant
 from pytest_reflex.integrity.tool_inputs import interpreter_files
 
 PYTEST_READS: Mapping[str, Sections] = {
@@ -44,7 +44,7 @@ _CUSTOM = ("sitecustomize.py", "usercustomize.py", "sitecustomize/__init__.py")
 _PLUGINS = ("*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt")
 
 
-def relied_on(
+def find_relied_files(
     protect: Iterable[str],
     commands: Sequence[str | Sequence[str]],
     *,
@@ -52,7 +52,7 @@ def relied_on(
     environment: Mapping[str, str],
     files: Iterable[Path] = (),
     judged: Iterable[str] = (),
-) -> Relied:
+) -> ReliedFiles:
     """Return what a gate relies on that runs some commands and reads some files.
 
     What `judged` patterns mean is what the gate judges: a command may name it. So it may name what
@@ -61,7 +61,7 @@ def relied_on(
     protected = {pattern: () for one in protect for pattern in within(one)}
     held: dict[str, Sections] = {os.path.abspath(path): () for path in files}
     if not commands:
-        return Relied(files=held, patterns=protected)
+        return ReliedFiles(files=held, patterns=protected)
     found = CommandFiles(project, environment)
     for command in commands:
         found.add(command)
@@ -79,7 +79,7 @@ def relied_on(
         for name, sections in PYTEST_READS.items():
             if name != "conftest.py":
                 held.setdefault(str(folder / name), sections)
-    return Relied(
+    return ReliedFiles(
         files=held,
         programs=frozenset(path for path in found.programs if not may_change(path)),
         patterns={
@@ -87,13 +87,13 @@ def relied_on(
             **dict.fromkeys(found.patterns, ()),
             **protected,
         },
-        named=_named_anywhere(found.anywhere),
+        named=_files_anywhere(found.anywhere),
         module_folders=frozenset(found.module_folders),
         module_names=_module_names(found),
     )
 
 
-def _named_anywhere(more: Mapping[str, Sections]) -> dict[str, Sections]:
+def _files_anywhere(more: Mapping[str, Sections]) -> dict[str, Sections]:
     """Return the files that count wherever they lie in the project, each with its sections."""
     named = dict(PYTEST_READS)
     for name, sections in more.items():
@@ -119,11 +119,11 @@ def _start_up_files(found: CommandFiles) -> Iterator[tuple[str, Sections]]:
     """Yield patterns of what Python runs at its start, and of the plugins that pytest finds."""
     for pattern in interpreter_files():
         yield pattern, _ENTRY_POINTS if pattern.endswith("entry_points.txt") else ()
-    folders = [escaped(folder) for folder in found.module_folders]
+    folders = [escape_path(folder) for folder in found.module_folders]
     for prefix in _prefixes(found.pythons):
-        yield f"{escaped(prefix)}/pyvenv.cfg", ()
-        folders += [f"{escaped(prefix)}/{site}" for site in _SITE]
-    folders.append(f"{escaped(os.path.expanduser('~'))}/.local/{_SITE[0]}")
+        yield f"{escape_path(prefix)}/pyvenv.cfg", ()
+        folders += [f"{escape_path(prefix)}/{site}" for site in _SITE]
+    folders.append(f"{escape_path(os.path.expanduser('~'))}/.local/{_SITE[0]}")
     for folder in folders:
         yield from ((f"{folder}/{name}", ()) for name in (*_CUSTOM, "*.pth"))
         yield from ((f"{folder}/{name}", _ENTRY_POINTS) for name in _PLUGINS)
@@ -144,10 +144,10 @@ def _prefixes(pythons: Iterable[str]) -> Iterator[str]:
 
 def _module_names(found: CommandFiles) -> frozenset[str]:
     """Return the names of modules that something of the same name would come before."""
-    return frozenset((sys.stdlib_module_names | set(_installed(found))) - _PROJECT_NAMES)
+    return frozenset((sys.stdlib_module_names | set(_installed_modules(found))) - _PROJECT_NAMES)
 
 
-def _installed(found: CommandFiles) -> Iterator[str]:
+def _installed_modules(found: CommandFiles) -> Iterator[str]:
     """Yield the names of the modules that are installed for the interpreters of a command."""
     sites = [entry for entry in sys.path if os.path.basename(entry).endswith("-packages")]
     for prefix in _prefixes(found.pythons):

@@ -26,12 +26,12 @@ from pytest_reflex.drivers.common.git_command import (
     GitCommand,
     GitError,
     HookError,
+    find_refusing_hook,
     private_index,
     refuse_unfinished,
-    refusing_hook,
     remove_indexes,
     text_of,
-    tracing,
+    trace_variables,
 )
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
@@ -54,14 +54,14 @@ def content_hash(path: Path) -> str:
         return f"unreadable {error.errno}"
 
 
-def changed_between(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+def diff_snapshots(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Return the paths whose contents differ between two looks at what is dirty."""
     paths: Iterable[str] = {**before, **after}
     return sorted(path for path in paths if before.get(path) != after.get(path))
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class GitTree:
     """A repository that commits can be made in: its branch, and its git folder."""
 
     branch: str
@@ -71,37 +71,37 @@ class Tree:
 class Git(GitCommand):
     """The git command in one working tree; what it refuses is a UsageError or a StepError."""
 
-    def tree(self) -> Tree:
+    def tree(self) -> GitTree:
         """Return the repository; raises UsageError where a run cannot make commits in it."""
-        top = self._asked("rev-parse", "--show-toplevel")
+        top = self._query("rev-parse", "--show-toplevel")
         if top is None:
-            if self._asked("rev-parse", "--is-bare-repository") == "true":
+            if self._query("rev-parse", "--is-bare-repository") == "true":
                 raise UsageError("the repository is bare: it has no files", hint="clone it")
             if os.path.lexists(self.project / ".git"):
-                said = text_of(self._finished("rev-parse", "--show-toplevel").stderr)
-                raise _refused(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
-            raise _refused("this is not a git repository", "git init, or --no-git")
+                said = text_of(self._run("rev-parse", "--show-toplevel").stderr)
+                raise _refusal(f"git cannot use this repository: {one_line(said, 300)}", "--no-git")
+            raise _refusal("this is not a git repository", "git init, or --no-git")
         if os.path.realpath(top) != os.path.realpath(self.project):
             raise UsageError("this is not the root of the repository", hint=f"cd {one_line(top)}")
-        if self._asked("rev-parse", "--show-superproject-working-tree"):
-            raise _refused("this is a submodule of another repository", "clone it by itself")
-        folder = Path(self._asked("rev-parse", "--absolute-git-dir") or "")
+        if self._query("rev-parse", "--show-superproject-working-tree"):
+            raise _refusal("this is a submodule of another repository", "clone it by itself")
+        folder = Path(self._query("rev-parse", "--absolute-git-dir") or "")
         self._refuse_copy(folder)
         self.refuse_programs()
         refuse_unfinished(folder)
         if os.path.lexists(folder / "index.lock"):
             hint = "where none runs, remove it"
-            raise _refused(f"another git command has {folder / 'index.lock'}", hint)
-        if self._asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
-            raise _refused("the branch has no commit yet", "make a first commit")
-        branch = self._asked("symbolic-ref", "--quiet", "--short", "HEAD")
+            raise _refusal(f"another git command has {folder / 'index.lock'}", hint)
+        if self._query("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+            raise _refusal("the branch has no commit yet", "make a first commit")
+        branch = self._query("symbolic-ref", "--quiet", "--short", "HEAD")
         if branch is None:
-            raise _refused("HEAD is detached: it is on no branch", "git switch -c NAME")
+            raise _refusal("HEAD is detached: it is on no branch", "git switch -c NAME")
         for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-            if self._asked("var", who) is None:
+            if self._query("var", who) is None:
                 hint = "git config user.name and user.email"
-                raise _refused("git does not know who commits", hint)
-        return Tree(branch, folder)
+                raise _refusal("git does not know who commits", hint)
+        return GitTree(branch, folder)
 
     def _refuse_copy(self, folder: Path) -> None:
         """Raise UsageError where the folder of a linked worktree belongs to another place."""
@@ -111,21 +111,21 @@ class Git(GitCommand):
             return
         if os.path.realpath(owner) != os.path.realpath(self.project / ".git"):
             hint = "git worktree add, or git worktree repair"
-            raise _refused("this is a copy of a linked worktree, not the worktree itself", hint)
+            raise _refusal("this is a copy of a linked worktree, not the worktree itself", hint)
 
     def refuse_programs(self) -> None:
         """Raise UsageError where the repository itself names a program that git would run.
 
         That of LFS is meant, and does no harm.
         """
-        finished = self._finished("config", "--show-scope", "-z", "--get-regexp", PROGRAMS)
+        finished = self._run("config", "--show-scope", "-z", "--get-regexp", PROGRAMS)
         words = finished.stdout.decode("utf-8", "replace").split("\0")
         for scope, entry in zip(words[::2], words[1::2], strict=False):
             key, _, value = entry.partition("\n")
             if key == "core.worktree" and scope in OWN_SCOPES:
                 self._refuse_other_tree(value)
             elif scope in OWN_SCOPES and value and value not in OF_LFS:
-                raise _refused(
+                raise _refusal(
                     f"the repository's own configuration has git run {one_line(value, 100)!r} "
                     f"({one_line(key, 100)})",
                     f"git config --unset {one_line(key, 100)}, or set it with --global",
@@ -133,14 +133,14 @@ class Git(GitCommand):
 
     def _refuse_other_tree(self, value: str) -> None:
         """Raise UsageError unless git has the files here; a linked worktree has its own place."""
-        top = self._asked("rev-parse", "--show-toplevel")
+        top = self._query("rev-parse", "--show-toplevel")
         if top is None or os.path.realpath(top) != os.path.realpath(self.project):
             told = f"the repository's own configuration has its files in {one_line(value, 100)}"
-            raise _refused(told, "git config --unset core.worktree")
+            raise _refusal(told, "git config --unset core.worktree")
 
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""
-        told = self._done("rev-parse", "--git-path", "hooks", hooks=True).stdout
+        told = self._run_checked("rev-parse", "--git-path", "hooks", hooks=True).stdout
         return self.project / text_of(told)
 
     def pin_hooks(self) -> None:
@@ -149,35 +149,35 @@ class Git(GitCommand):
 
     def common_commit(self, one: str, other: str) -> str:
         """Return the last commit that two branches have in common, empty for none."""
-        return self._asked("merge-base", one, other) or ""
+        return self._query("merge-base", one, other) or ""
 
     def head(self) -> str:
         """Return the id of the last commit."""
-        return self._told("rev-parse", "HEAD")
+        return self._read_text("rev-parse", "HEAD")
 
     def branch(self) -> str:
         """Return the branch that is checked out, empty where none is."""
-        return self._asked("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+        return self._query("symbolic-ref", "--quiet", "--short", "HEAD") or ""
 
     def branches(self) -> set[str]:
         """Return the names of all local branches."""
-        names = self._told("for-each-ref", "--format=%(refname:short)", "refs/heads")
+        names = self._read_text("for-each-ref", "--format=%(refname:short)", "refs/heads")
         return set(names.splitlines())
 
     def worktree_of(self, branch: str) -> str:
         """Return the folder of the worktree that has a branch checked out, empty for none."""
-        told = self._asked("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        told = self._query("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
         return told or ""
 
     def is_branch_name(self, name: str) -> bool:
         """Return whether a branch may have a name."""
         return not name.startswith("-") and (
-            self._asked("check-ref-format", "--branch", name) is not None
+            self._query("check-ref-format", "--branch", name) is not None
         )
 
     def create_branch(self, name: str) -> None:
         """Make a branch at the last commit and check it out; no file changes."""
-        self._told("switch", "--quiet", "--create", name)
+        self._read_text("switch", "--quiet", "--create", name)
 
     def dirty(self) -> dict[str, str]:
         """Return the paths that differ from the last commit, untracked ones too, with a hash each.
@@ -205,11 +205,11 @@ class Git(GitCommand):
         """Return whether git ignores a path."""
         magic = {"GIT_LITERAL_PATHSPECS": "0"}  # which this command refuses
         asked = ("check-ignore", "--quiet", "--", path)
-        return self._finished(*asked, variables=magic).returncode == 0
+        return self._run(*asked, variables=magic).returncode == 0
 
     def at_head(self, path: str) -> bytes | None:
         """Return what the last commit has at a path, None for nothing."""
-        finished = self._finished("cat-file", "blob", f"HEAD:{path}")
+        finished = self._run("cat-file", "blob", f"HEAD:{path}")
         return None if finished.returncode else finished.stdout
 
     def messages(self, since: str, until: str = "HEAD") -> Iterator[tuple[str, str]]:
@@ -228,7 +228,9 @@ class Git(GitCommand):
         the repository refuses, StepError where git does, or a hook has something else committed.
         """
         self.refuse_programs()
-        place, _, before = self._told("rev-parse", "--absolute-git-dir", "HEAD").rpartition("\n")
+        place, _, before = self._read_text("rev-parse", "--absolute-git-dir", "HEAD").rpartition(
+            "\n"
+        )
         folder = Path(place)
         refuse_unfinished(folder)
         named = [path for path in paths if not path.endswith("/")]  # a repository in this one
@@ -241,7 +243,7 @@ class Git(GitCommand):
             self._commit(message, named, folder)
         made, changed = self.head(), self.changed_paths(before)
         if foreign := sorted(set(changed) - set(named)):
-            self._done("update-ref", "-m", "undo a commit", "HEAD", before, made)
+            self._run_checked("update-ref", "-m", "undo a commit", "HEAD", before, made)
             shown = one_line(", ".join(foreign), 200)
             raise StepError(f"a hook put other files into the commit, which was undone: {shown}")
         self._take_into_index(changed)
@@ -254,7 +256,7 @@ class Git(GitCommand):
 
     def _take_into_index(self, changed: Sequence[str]) -> None:
         if changed:
-            self._done(*RESET_INDEX, stdin=_listed(changed))
+            self._run_checked(*RESET_INDEX, stdin=_join_paths(changed))
 
     def checkpoint(self, ref: str, message: str, *, without: str) -> str:
         """Have `ref` name a commit of all files as they are now, on no branch; return its id.
@@ -263,29 +265,29 @@ class Git(GitCommand):
         """
         self.refuse_programs()
         with private_index(self._folder(), alone=True) as variables:
-            self._done("read-tree", "HEAD", variables=variables)
-            self._done("add", "--all", variables=variables)
-            self._done("reset", "--quiet", "--", without, variables=variables)
-            tree = text_of(self._done("write-tree", variables=variables).stdout)
-        made = self._told("commit-tree", "-p", "HEAD", "-m", message, tree)
-        self._told("update-ref", ref, made)
+            self._run_checked("read-tree", "HEAD", variables=variables)
+            self._run_checked("add", "--all", variables=variables)
+            self._run_checked("reset", "--quiet", "--", without, variables=variables)
+            tree = text_of(self._run_checked("write-tree", variables=variables).stdout)
+        made = self._read_text("commit-tree", "-p", "HEAD", "-m", message, tree)
+        self._read_text("update-ref", ref, made)
         return made
 
     def _commit(self, message: str, paths: Sequence[str], folder: Path) -> None:
         with private_index(folder, alone=True) as variables:
-            self._done("read-tree", "HEAD", variables=variables)
+            self._run_checked("read-tree", "HEAD", variables=variables)
             if paths:
-                self._done(*UPDATE_INDEX, variables=variables, stdin=_listed(paths))
+                self._run_checked(*UPDATE_INDEX, variables=variables, stdin=_join_paths(paths))
             trace = Path(variables["GIT_INDEX_FILE"]).with_suffix(".trace")
             try:
-                self._done(
+                self._run_checked(
                     *("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"),
-                    variables={**variables, **tracing(trace)},
+                    variables={**variables, **trace_variables(trace)},
                     stdin=message.encode(),
                     hooks=True,
                 )
             except GitError as error:
-                if hook := refusing_hook(trace):
+                if hook := find_refusing_hook(trace):
                     raise HookError(hook, error.said) from None
                 raise
 
@@ -293,12 +295,12 @@ class Git(GitCommand):
         return {path: self.hash_of(path) for path in paths}
 
     def _folder(self) -> Path:
-        return Path(self._told("rev-parse", "--absolute-git-dir"))
+        return Path(self._read_text("rev-parse", "--absolute-git-dir"))
 
 
-def _listed(paths: Iterable[str]) -> bytes:
+def _join_paths(paths: Iterable[str]) -> bytes:
     return b"".join(os.fsencode(path) + b"\0" for path in paths)
 
 
-def _refused(why: str, hint: str) -> UsageError:
+def _refusal(why: str, hint: str) -> UsageError:
     return UsageError(why, hint=hint)

@@ -15,7 +15,7 @@ from threading import Event
 
 from pytest_reflex.errors import StepError, UsageError
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
 
@@ -84,12 +84,12 @@ class HookError(StepError):
         )
 
 
-def tracing(trace: Path) -> Mapping[str, str]:
+def trace_variables(trace: Path) -> Mapping[str, str]:
     """Return the variables by which git writes down in a file what it starts."""
     return {"GIT_TRACE2_EVENT": str(trace), "GIT_TRACE2_EVENT_NESTING": "2"}
 
 
-def refusing_hook(trace: Path) -> str:
+def find_refusing_hook(trace: Path) -> str:
     """Return the name of the hook that ended with an error, or did not end; empty for none.
 
     What a hook starts traces into the same file: a git below another one has a name with a slash.
@@ -200,25 +200,25 @@ class GitCommand:
         self.project, self._cancel, self._seconds = project, cancel, seconds
         self.pinned_hooks: Path | None = None
 
-    def _asked(self, *words: str) -> str | None:
+    def _query(self, *words: str) -> str | None:
         """Return a line that git answers, None where it refuses."""
-        finished = self._finished(*words)
+        finished = self._run(*words)
         return None if finished.returncode else text_of(finished.stdout)
 
-    def _told(self, *words: str) -> str:
+    def _read_text(self, *words: str) -> str:
         return text_of(self._bytes(*words))
 
     def _bytes(self, *words: str) -> bytes:
-        return self._done(*words).stdout
+        return self._run_checked(*words).stdout
 
-    def _done(
+    def _run_checked(
         self,
         *words: str,
         variables: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
         hooks: bool = False,
     ) -> Finished:
-        finished = self._finished(*words, variables=variables, stdin=stdin, hooks=hooks)
+        finished = self._run(*words, variables=variables, stdin=stdin, hooks=hooks)
         if finished.returncode:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
@@ -226,14 +226,14 @@ class GitCommand:
             raise GitError(f"git {what} failed: {one_line(told or 'no message', 400)}", said)
         return finished
 
-    def _finished(
+    def _run(
         self,
         *words: str,
         variables: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
         hooks: bool = False,
     ) -> Finished:
-        kept = {name: value for name, value in inherited().items() if is_kept(name)}
+        kept = {name: value for name, value in copy_environment().items() if is_kept(name)}
         pinned = ("-c", f"core.hooksPath={self.pinned_hooks}") if self.pinned_hooks else ()
         quiet = (*HARDENED, *(pinned if hooks else WITHOUT_HOOKS))
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_reflex.checks.registry import commands_of
 from pytest_reflex.errors import is_transient
 from pytest_reflex.integrity.outside import is_of_system
-from pytest_reflex.integrity.patterns import ANY_DEPTH, escaped
+from pytest_reflex.integrity.patterns import ANY_DEPTH, escape_path
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck
 
@@ -31,9 +31,9 @@ def sources_of(plugin: str) -> tuple[Path, ...]:
 def patterns_of(plugin: str) -> Iterator[str]:
     """Yield patterns of the same files, and of those that a package does not have yet."""
     folders, origin = _places(plugin)
-    yield from (f"{escaped(folder)}/{ANY_DEPTH}/*.py" for folder in folders)
+    yield from (f"{escape_path(folder)}/{ANY_DEPTH}/*.py" for folder in folders)
     if origin and not folders:
-        yield escaped(origin)
+        yield escape_path(origin)
 
 
 def _places(plugin: str) -> tuple[list[Path], Path | None]:
@@ -48,7 +48,7 @@ def _places(plugin: str) -> tuple[list[Path], Path | None]:
     )
 
 
-def loaded_from(project: Path) -> Iterator[Path]:
+def find_loaded_sources(project: Path) -> Iterator[Path]:
     """Yield the sources of modules that this process has loaded from the project's own folders.
 
     Plugins import them. What is installed (also into an environment inside the project) is not
@@ -94,9 +94,9 @@ def files_of_commands(
             continue
         seen.add(relative)
         if is_file:
-            yield escaped(relative)
+            yield escape_path(relative)
         elif is_folder and not artifact.resolve().is_relative_to(full):
-            yield f"{escaped(relative)}/{ANY_DEPTH}/*.py"
+            yield f"{escape_path(relative)}/{ANY_DEPTH}/*.py"
 
 
 def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
@@ -108,7 +108,7 @@ def files_beyond(commands: Iterable[Command], project: Path) -> Iterator[str]:
         try:
             full = (project / word).resolve()
             if not full.is_relative_to(base) and full.is_file():
-                yield escaped(full)
+                yield escape_path(full)
         except (OSError, ValueError, RuntimeError) as error:
             if is_transient(error):
                 raise

@@ -2,7 +2,7 @@
 
 Copies lie in the folder of the run's state, with what the files were, so that a resumed run can put
 them back too. What lies outside the project, or is too large, cannot be put back: a change of it is
-reported once, and `lost` names it as long as it lasts.
+reported once, and `lost_names` names it as long as it lasts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.protection import Protection, Relied, Start
+from pytest_reflex.drivers.common.protection import Protection, ProtectionStart, ReliedFiles
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.integrity.patterns import NOT_ENTERED
 from pytest_reflex.storage.atomic import PRIVATE, remove_file, replace_file
@@ -44,20 +44,20 @@ class KeptFiles:
         self,
         project: Path,
         folder: Path,
-        relied: Relied,
+        relied: ReliedFiles,
         *,
-        start: Start | None = None,
+        start: ProtectionStart | None = None,
         copies: Mapping[str, _Copy] | None = None,
     ) -> None:
         self._project, self._folder, self._relied = project, folder, relied
         self._protection = Protection(project, relied, start)
         self._reported: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        self._copies = dict(copies) if copies is not None else self._copied()
+        self._copies = dict(copies) if copies is not None else self._copy_files()
         self._save()
 
     @classmethod
-    def begun(cls, project: Path, folder: Path) -> KeptFiles | None:
+    def load(cls, project: Path, folder: Path) -> KeptFiles | None:
         """Return what was kept when a run began, None where nothing of it can be read."""
         try:
             wire = json.loads((folder / _BEGUN).read_bytes())
@@ -65,7 +65,7 @@ class KeptFiles:
             return cls(
                 project,
                 folder,
-                Relied(
+                ReliedFiles(
                     files=_sections(relied["files"]),
                     programs=frozenset(relied["programs"]),
                     patterns=_sections(relied["patterns"]),
@@ -73,7 +73,7 @@ class KeptFiles:
                     module_folders=frozenset(relied["module_folders"]),
                     module_names=frozenset(relied["module_names"]),
                 ),
-                start=Start(
+                start=ProtectionStart(
                     found=wire["found"],
                     modules={name: frozenset(one) for name, one in wire["modules"].items()},
                 ),
@@ -92,7 +92,7 @@ class KeptFiles:
         }
         replace_file(self._folder / _BEGUN, json.dumps(wire, default=sorted).encode())
 
-    def _copied(self) -> dict[str, _Copy]:
+    def _copy_files(self) -> dict[str, _Copy]:
         found = ((name, self._copy(name)) for name in self._protection.files())
         return {name: copy for name, copy in found if copy is not None}
 
@@ -125,11 +125,11 @@ class KeptFiles:
             if not os.path.isabs(name) and NOT_ENTERED.isdisjoint(Path(name).parts)
         )
 
-    def changed(self) -> list[str]:
+    def changed_names(self) -> list[str]:
         """Return the names of those that are not as they were."""
-        return list(self._protection.modified())
+        return list(self._protection.find_modified())
 
-    def lost(self) -> list[str]:
+    def lost_names(self) -> list[str]:
         """Return the names of those that were changed and could not be put back."""
         return list(self._reported)
 
@@ -138,7 +138,7 @@ class KeptFiles:
 
         What cannot be put back is named once for each change.
         """
-        modified = self._protection.modified()
+        modified = self._protection.find_modified()
         self._reported = {name: now for name, now in self._reported.items() if name in modified}
         found = []
         for name, (before, now) in modified.items():

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_reflex.errors import LockedError, StateError
-from pytest_reflex.process.group import kill_abandoned, living_owner
+from pytest_reflex.process.group import find_owner, kill_abandoned
 from pytest_reflex.storage.files import refuse_links
 from pytest_reflex.storage.folders import make_folder
 from pytest_reflex.storage.lock import HeldLock, driven_by, is_locked
@@ -30,7 +30,7 @@ def mark_of(folder: Path) -> str:
 
 def is_driven(lock: Path, mark: str) -> bool:
     """Return whether a process drives a run now."""
-    return living_owner(mark) > 0 or is_locked(lock)
+    return find_owner(mark) > 0 or is_locked(lock)
 
 
 class Lease:
@@ -65,7 +65,7 @@ class Lease:
             if _is_planted(self._path):
                 raise
             self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
-        if owner := living_owner(self._mark):
+        if owner := find_owner(self._mark):
             self.close()
             raise driven_by(self._what, owner)
 

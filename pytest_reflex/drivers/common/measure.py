@@ -27,15 +27,15 @@ from pytest_reflex.checks.command import (
     command_of,
     last_lines,
     missing_program,
-    stopped,
+    stop_message,
     text_of,
 )
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.errors import ReflexError, UsageError
-from pytest_reflex.model.plain import one_line, readable
+from pytest_reflex.model.plain import one_line, strip_ansi
 from pytest_reflex.model.run import Cost
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.search.patterns import SearchError, compile_pattern
@@ -79,7 +79,7 @@ class Measurement:
     def passed(self) -> bool:
         return self.status is MeasurementStatus.PASSED
 
-    def costing(self, cost: Cost | None) -> Measurement:
+    def with_cost(self, cost: Cost | None) -> Measurement:
         """Return it with what its agents cost."""
         return replace(self, cost=cost)
 
@@ -116,7 +116,7 @@ Reader = Callable[[Finished], Measurement]
 """What a command that came to its end has measured."""
 
 
-def measured(measure: Measure, attempt: Attempt) -> Measurement:
+def run_measure(measure: Measure, attempt: Attempt) -> Measurement:
     """Return what a measure finds, with the time it took; what it raises is an error."""
     if attempt.cancel.is_set():
         told = "it was not tried: the run was stopped"
@@ -165,7 +165,7 @@ class CommandMeasure:
         if not program.strip() or "\0" in "".join(command):
             raise UsageError("its command is empty, or holds a NUL byte")
         self._folder, self._timeout, self._read = folder, timeout, read
-        self.environment = inherited()
+        self.environment = copy_environment()
         self.missing = missing_program(command, self.environment.get("PATH"))
         if runs and self.missing and not isinstance(command, str):
             raise UsageError(
@@ -189,7 +189,7 @@ class CommandMeasure:
             )
         except SpawnError as error:
             return failure(str(error))
-        why = stopped(finished, self._command, self._timeout)
+        why = stop_message(finished, self._command, self._timeout)
         why = why or self._command.trouble(finished.returncode)
         found = failure(why, last_lines(finished)) if why else self._read(finished)
         if not finished.left_children:
@@ -251,7 +251,7 @@ def count_failures(text: str, pattern: str = "") -> tuple[str, int] | None:
 
     Of a `pattern` the last match counts: the numbers in its groups, or without groups each match.
     """
-    text = readable(text)
+    text = strip_ansi(text)
     if pattern:
         return _by_pattern(text, pattern)
     for summary in _SUMMARIES:
@@ -264,7 +264,7 @@ def _by_pattern(text: str, pattern: str) -> tuple[str, int] | None:
     number = re.compile(pattern).groups
     template = "\n".join(rf"\{one}" for one in range(1, number + 1))
     try:
-        found = compile_pattern(pattern, key="failures").expanded(
+        found = compile_pattern(pattern, key="failures").expand(
             text, template, limit=_MOST_MATCHES, seconds=_SECONDS
         )
     except SearchError:

@@ -29,14 +29,14 @@ from pytest_reflex.drivers.common.measure import (
 from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.judged import Ruling
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, cannot_fail
 from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.targets import Target
-from pytest_reflex.verdict.formatting import plain, shown_score
-from pytest_reflex.verdict.gate import GateStatus, Judged, gate_over
+from pytest_reflex.verdict.formatting import format_score, plain
+from pytest_reflex.verdict.gate import GateStatus, JudgedTarget, gate_over
 
 _PROMPT = """\
 You measure one thing and change nothing. Look at what is there; do not guess, and do not rely on
@@ -99,14 +99,14 @@ class AgentMeasure:
                 cancel=attempt.cancel,
             )
 
-        def heard(question: Question, reply: Reply) -> None:
+        def end_call(question: Question, reply: Reply) -> None:
             if attempt.calls is not None:
                 attempt.calls.end(under_way.pop(), cost_of(reply))
 
-        found = ask_for(self._agent, question, self._read, heard)
+        found = ask_for(self._agent, question, self._read, end_call)
         if found.value is None:
-            return failure(f"agent {self._agent.name}: {found.error}").costing(found.cost)
-        return _agent_measurement(found.value).costing(found.cost)
+            return failure(f"agent {self._agent.name}: {found.error}").with_cost(found.cost)
+        return _agent_measurement(found.value).with_cost(found.cost)
 
     def _case(self, complaint: str) -> str:
         """Return the number that an answer has to name; no text in the question is it."""
@@ -140,7 +140,7 @@ def _agent_measurement(answer: Mapping[str, Any]) -> Measurement:
         summary=one_line(evidence[0], SUMMARY),
         value=None if value is None else Fraction(str(value)),
         unit="" if value is None else one_line(answer.get("unit", ""), 40),
-        evidence="\n".join(visible(" ".join(one.split())) for one in evidence),
+        evidence="\n".join(escape_control(" ".join(one.split())) for one in evidence),
     )
 
 
@@ -190,7 +190,7 @@ class CriteriaMeasure:
             raise UsageError(vacuity(rules, level), hint=VACUITY_HINT)
         self.commands = commands_in(self._criteria, compile_all(self._criteria, registry))
 
-    def judged_now(self) -> list[Path]:
+    def find_artifacts(self) -> list[Path]:
         """Return the artifacts that are there now; none need be."""
         try:
             return [target.artifact for target in self._targets()]
@@ -219,7 +219,7 @@ class CriteriaMeasure:
                 replace(one, level=level or one.level, threshold=self._threshold) for one in suite
             ]
         targets = []
-        for label, path in _matching(self._artifacts, root).items():
+        for label, path in _match_patterns(self._artifacts, root).items():
             target = make_target(
                 self._criteria, path, level=level, threshold=self._threshold, root=root
             )
@@ -241,16 +241,16 @@ def _with(target: Target, attempt: Attempt) -> Target:
     if attempt.calls is None:
         return found
     votes = attempt.calls.votes()
-    return replace(found, asked=votes.asked, heard=votes.heard)
+    return replace(found, asked=votes.begin_vote, heard=votes.end_vote)
 
 
-def _matching(patterns: Sequence[str], project: Path) -> dict[str, Path]:
+def _match_patterns(patterns: Sequence[str], project: Path) -> dict[str, Path]:
     """Return what patterns match now, by its path seen from the project."""
-    from pytest_reflex.criteria.suite import label_of, matching
+    from pytest_reflex.criteria.suite import label_of, match_artifacts
 
     found: dict[str, Path] = {}
     for pattern in patterns:
-        paths = matching(pattern, project)
+        paths = match_artifacts(pattern, project)
         if not paths:
             raise UsageError(f"{one_line(pattern)!r} matches no artifact in {project}")
         found |= {label_of(path, project): path for path in paths}
@@ -270,12 +270,12 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
             evidence=evidence,
             limit=_limit(evaluations),
         )
-        return nothing.costing(cost)
+        return nothing.with_cost(cost)
     worst = min(evaluations, key=lambda one: one.score - one.threshold)
-    gate = gate_over([Judged(evaluation=one) for one in evaluations])
+    gate = gate_over([JudgedTarget(evaluation=one) for one in evaluations])
     if gate.passed:
         status = MeasurementStatus.PASSED
-        told = f"score {shown_score(worst.score)}, needs {plain(worst.threshold)}"
+        told = f"score {format_score(worst.score)}, needs {plain(worst.threshold)}"
         if len(evaluations) > 1:
             told = f"all {len(evaluations)} artifacts, {worst.artifact} with {told}"
     else:

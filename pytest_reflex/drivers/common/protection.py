@@ -1,6 +1,6 @@
 """Which files a gate relies on, and which of them are not as they were when the run began.
 
-``Protection`` looks once when it is made; ``modified`` looks again. A file is compared by its
+``Protection`` looks once when it is made; ``find_modified`` looks again. A file is compared by its
 content (of configuration files by the sections that count), a program also by whether it can be
 executed, a link also by its target. Promises: times alone are not a change, and a time that was set
 back hides none; nothing that is not a regular file is opened.
@@ -21,7 +21,7 @@ from pathlib import Path
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.integrity.patterns import ANY_DEPTH, NOT_ENTERED, Finder, is_meant
-from pytest_reflex.integrity.tool_inputs import chosen_part
+from pytest_reflex.integrity.tool_inputs import extract_sections
 from pytest_reflex.model.plain import list_first, one_line
 
 MOST_BYTES = 16_000_000
@@ -34,7 +34,7 @@ Sections = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relied:
+class ReliedFiles:
     """What a gate relies on; all paths are absolute.
 
     `files` are paths with the sections that count (none named: all of the file), there or not;
@@ -52,7 +52,7 @@ class Relied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class ProtectionStart:
     """How files were `found` when a run began, and the own `modules` of each folder."""
 
     found: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +66,9 @@ Modified = Mapping[str, tuple[str, str]]
 class Protection:
     """The files that one gate relies on, as they were when this was made, or at a `start`."""
 
-    def __init__(self, project: Path, relied: Relied, start: Start | None = None) -> None:
+    def __init__(
+        self, project: Path, relied: ReliedFiles, start: ProtectionStart | None = None
+    ) -> None:
         self._project, self._relied = os.path.abspath(project), relied
         self._known: dict[tuple[str, Sections], tuple[Stamp, str]] = {}
         if start is None:
@@ -78,23 +80,25 @@ class Protection:
         else:
             self._own, self._before = start.modules, dict(start.found)
 
-    def start(self) -> Start:
+    def start(self) -> ProtectionStart:
         """Return how everything was when the run began."""
         found = {path: text for path, text in self._before.items() if text}
-        return Start(found=found, modules=self._own)
+        return ProtectionStart(found=found, modules=self._own)
 
     def files(self) -> tuple[str, ...]:
         """Return the names of the files that were there at the start."""
-        return tuple(sorted(self._shown(path) for path, found in self._before.items() if found))
+        return tuple(
+            sorted(self._display_path(path) for path, found in self._before.items() if found)
+        )
 
-    def modified(self) -> Modified:
+    def find_modified(self) -> Modified:
         """Return the names of files that were changed, added or removed since the start.
 
         Raises ReflexError where a file cannot be read now, although it is there.
         """
         before, now = self._before, self._look()
         found = {
-            self._shown(path): (old, new)
+            self._display_path(path): (old, new)
             for path in {*before, *now}
             if (old := before.get(path, "")) != (new := now.get(path, ""))
         }
@@ -159,7 +163,9 @@ class Protection:
             if error.errno in (errno.EACCES, errno.EPERM):
                 return "unreadable"
             why = error.strerror or str(error)
-            raise ReflexError(f"{one_line(self._shown(path))} could not be read: {why}") from None
+            raise ReflexError(
+                f"{one_line(self._display_path(path))} could not be read: {why}"
+            ) from None
         if not content:
             return ""
         executable = " executable" if is_program and status.st_mode & 0o111 else ""
@@ -174,17 +180,17 @@ class Protection:
             return known[1]
         with open(os.open(path, _OPEN), "rb") as file:
             data = file.read(MOST_BYTES + 1)
-        part = chosen_part(path, data, sections) if sections else data
+        part = extract_sections(path, data, sections) if sections else data
         digest = "" if part is None else hashlib.sha256(part).hexdigest()
         if is_settled(status):
             self._known[key] = stamp, digest
         return digest
 
-    def _shown(self, path: str) -> str:
+    def _display_path(self, path: str) -> str:
         return path.removeprefix(self._project.rstrip(os.sep) + os.sep)
 
 
-def modified_text(paths: Sequence[str]) -> str:
+def format_modified(paths: Sequence[str]) -> str:
     """Return what a gate says that relies on files which were modified."""
     return f"modified during the run: {list_first(map(one_line, paths), _SHOWN)}"
 

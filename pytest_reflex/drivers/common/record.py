@@ -20,9 +20,9 @@ from threading import RLock
 from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.rules import floored
+from pytest_reflex.model.rules import round_down
 from pytest_reflex.model.run import Cost, Spend, costs_from_json, total_cost, unknown_cost
 from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.settings import Settings
@@ -79,7 +79,7 @@ class RunRow:
             "iteration": self.iteration,
             "max_iterations": None if self.iteration is None else self.max_iterations,
             "spend": self.spend.to_json() if self.spend else None,
-            "score": None if score is None else float(floored(score)),
+            "score": None if score is None else float(round_down(score)),
             "score_exact": "" if score is None else f"{score.numerator}/{score.denominator}",
             "about": self.about,
         }
@@ -160,13 +160,13 @@ class Votes:
         self._calls, self._lock = calls, RLock()
         self._asked: dict[str, list[int]] = {}
 
-    def asked(self, question: str) -> None:
+    def begin_vote(self, question: str) -> None:
         """Note that an agent is asked for a vote, before it is."""
         number = self._calls.begin()
         with self._lock:
             self._asked.setdefault(question, []).append(number)
 
-    def heard(self, cast: Cast) -> None:
+    def end_vote(self, cast: CastVote) -> None:
         """Note what a vote cost, with all calls that it took."""
         with self._lock:
             numbers = self._asked.pop(cast.question, [])
@@ -184,7 +184,7 @@ WALL_TIME = 8 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class DriverRecord:
     """One run as it stands. 0 is not a limit; times are UTC.
 
     `reason` says why it ended, in the words of `StopReason`, empty where it did not; `feedback` is
@@ -219,21 +219,21 @@ class Record:
         """Whether a resume continues the run, under other limits where one ended it."""
         return not self.reason or ENDS[StopReason(self.reason)].extendable
 
-    def shown_status(self, driven: bool) -> str:
+    def display_status(self, driven: bool) -> str:
         """Return the status in a word: that of a run whose process was killed is `interrupted`."""
         return INTERRUPTED if self.status == RUNNING and not driven else self.status
 
-    def ended(self, stop: Stop, at: str) -> Record:
+    def end(self, stop: Stop, at: str) -> DriverRecord:
         """Return the state at the end of the run."""
         status = ENDS[stop.reason].status.value
         reason = stop.reason.value
         return replace(self, status=status, reason=reason, detail=stop.detail, changed_at=at)
 
-    def left(self) -> Record:
+    def leave(self) -> DriverRecord:
         """Return the state of a run that is left before its end."""
         return replace(self, status=INTERRUPTED)
 
-    def shown_json(self, driven: bool) -> dict[str, Any]:
+    def status_json(self, driven: bool) -> dict[str, Any]:
         """Return its status: where no process drives it, calls under way were paid."""
         shown = self if driven else replace(self, spend=self.paid, calls_under_way=())
         return {**shown.to_json(), "driven": driven}
@@ -247,12 +247,12 @@ class Record:
         return wire
 
 
-def dump(record: Record) -> bytes:
+def dump(record: DriverRecord) -> bytes:
     """Return the bytes of a state file; raises TypeError where `data` is not JSON."""
     return (json.dumps(record.to_json(), indent=2, default=dict) + "\n").encode()
 
 
-def load(data: bytes, driver: str, run: str) -> Record:
+def load(data: bytes, driver: str, run: str) -> DriverRecord:
     """Read what `dump` wrote of this run; raises ValueError for anything else."""
     try:
         wire = json.loads(data)
@@ -260,13 +260,13 @@ def load(data: bytes, driver: str, run: str) -> Record:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(wire, dict):
         raise ValueError("it holds no JSON object")
-    names = {one.name for one in fields(Record)}
+    names = {one.name for one in fields(DriverRecord)}
     if missing := [name for name in _REQUIRED if name not in wire]:
         raise ValueError(f"it has no {missing[0]!r}")
     if unknown := sorted(set(wire) - names):
         raise ValueError(f"unknown key {one_line(unknown[0], 60)!r}")
     spend, calls = Spend.from_json(wire["spend"]), costs_from_json(wire.get(_CALLS))
-    found = Record(**{**wire, "spend": spend, _CALLS: calls})
+    found = DriverRecord(**{**wire, "spend": spend, _CALLS: calls})
     if (found.driver, found.run) != (driver, run):
         raise ValueError(f"it is of {found.driver} {found.run}")
     for name, kind in _KINDS.items():

@@ -14,13 +14,13 @@ from typing import Any
 
 from pytest_reflex.drivers.common import lease
 from pytest_reflex.drivers.common.control import ControlFile, Requests, act_or_ask, check_text
-from pytest_reflex.drivers.common.drive import Polled, Stop
-from pytest_reflex.drivers.common.events import DriverEvent, Kind, utc_now
+from pytest_reflex.drivers.common.drive import PollResult, Stop
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, utc_now
 from pytest_reflex.drivers.common.record import (
     DAMAGED,
     RUNNING,
     CallsUnderWay,
-    Record,
+    DriverRecord,
     RunRow,
     dump,
     load,
@@ -54,7 +54,7 @@ class RunFile:
         lease.make_unseen(self._root, self.folder, tell)
         return self.folder
 
-    def read(self) -> Record | None:
+    def read(self) -> DriverRecord | None:
         """Return the state, None where there is none; raises StateError, and writes nothing."""
         try:
             data = bytes_of(self.path)
@@ -62,14 +62,14 @@ class RunFile:
         except ValueError as error:
             raise StateError(f"{self.path} holds no state of a run: {error}") from None
 
-    def found(self) -> Record:
+    def load(self) -> DriverRecord:
         """Return the state; raises UsageError where there is none."""
         record = self.read()
         if record is None:
             raise UsageError(f"there is no run {self.run!r} of {self.driver}")
         return record
 
-    def own(self, tell: Callable[[str], object]) -> SnapshotFile[Record]:
+    def own(self, tell: Callable[[str], object]) -> SnapshotFile[DriverRecord]:
         """Return the state file, to be owned; `tell` takes what went wrong."""
         return SnapshotFile(
             self.path,
@@ -127,7 +127,7 @@ class RunFile:
 
         def act() -> bool:
             self._refuse_driven()
-            if not self.found().can_go_on:
+            if not self.load().can_go_on:
                 self.control.take([key])
                 raise UsageError(f"the run {self.run} has ended: nothing takes feedback any more")
             ask()
@@ -147,7 +147,7 @@ class RunFile:
         """Return what the list of all runs says of it."""
         driven = self.is_driven()
         try:
-            record = self.found()
+            record = self.load()
         except ReflexError as error:
             return RunRow(
                 driver=self.driver, name=self.run, status=DAMAGED, driven=driven, problem=str(error)
@@ -155,7 +155,7 @@ class RunFile:
         return RunRow(
             driver=self.driver,
             name=self.run,
-            status=record.shown_status(driven),
+            status=record.display_status(driven),
             interrupted=record.status == RUNNING and not driven,
             driven=driven,
             started_at=record.started_at,
@@ -196,7 +196,7 @@ class NextStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedStep:
     """A step with its price: what it came to (None where it was cut short), and the data then."""
 
     step: NextStep
@@ -208,14 +208,16 @@ class Done:
 class RecordStore:
     """The state of one run while this process owns it."""
 
-    def __init__(self, record: Record, file: SnapshotFile[Record], runs: RunFile, say: Say) -> None:
+    def __init__(
+        self, record: DriverRecord, file: SnapshotFile[DriverRecord], runs: RunFile, say: Say
+    ) -> None:
         self._record, self._file, self._runs, self._say = record, file, runs, say
         self._heard: set[str] = set()
         self._left = False
         self.calls = CallsUnderWay(self._save_calls)
 
     @property
-    def state(self) -> Record:
+    def state(self) -> DriverRecord:
         return self._record
 
     def requests(self) -> Requests:
@@ -231,9 +233,9 @@ class RecordStore:
         if not resumed:
             self._forget(self._runs.control.clear)
         limits = {"max_iterations": self._record.max_iterations, "budget": self._record.budget}
-        yield self._event(Kind.STARTED, resumed=resumed, **limits)
+        yield self._event(DriverEventKind.STARTED, resumed=resumed, **limits)
 
-    def poll(self) -> Generator[DriverEvent, None, Polled]:
+    def poll(self) -> Generator[DriverEvent, None, PollResult]:
         """Make durable what people say, once; they are not asked to say it again."""
         requests = self.requests()
         asked = requests.feedback
@@ -241,12 +243,12 @@ class RecordStore:
         if new := {key: text for key, text in asked.items() if key not in known}:
             self._save(replace(self._record, feedback={**self._record.feedback, **new}))
             self._heard.update(new)
-            yield self._event(Kind.DECIDED, decision="feedback", count=len(new))
+            yield self._event(DriverEventKind.DECIDED, decision="feedback", count=len(new))
         if self._file.saved:
             self._forget(lambda: self._runs.control.take(asked))
-        return Polled(requests=requests)
+        return PollResult(requests=requests)
 
-    def commit(self, done: Done) -> Iterator[DriverEvent]:
+    def commit(self, done: CompletedStep) -> Iterator[DriverEvent]:
         """Save what a step came to; one that was cut short is paid for, and has not been."""
         record = replace(
             self._record,
@@ -262,27 +264,27 @@ class RecordStore:
         self._save(record)
         if done.cost:
             cost = {key: value for key, value in done.cost.items() if key != "unknown"}
-            yield self._event(Kind.ACTED, step=done.step.name, **cost)
+            yield self._event(DriverEventKind.ACTED, step=done.step.name, **cost)
         if done.fields is not None:
-            kind = Kind.ITERATION if done.step.ends_iteration else Kind.STEP
+            kind = DriverEventKind.ITERATION if done.step.ends_iteration else DriverEventKind.STEP
             yield self._event(kind, **{**done.fields, "step": done.step.name})
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Save the end of the run."""
         yield from self.poll()
-        self._save(self._record.ended(stop, utc_now()))
+        self._save(self._record.end(stop, utc_now()))
         self._left = True
         self._forget(self._runs.control.drop_stop)
         code = ENDS[stop.reason].exit_code
         code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
-        yield self._event(Kind.STOPPED, **told)
+        yield self._event(DriverEventKind.STOPPED, **told)
 
     def _save_calls(self, calls: tuple[Cost, ...]) -> None:
         self._record = replace(self._record, calls_under_way=calls)
         self._file.save(self._record, quietly=True)
 
-    def interrupted(self) -> None:
+    def count_pending_calls(self) -> None:
         """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
         spend = self._record.spend.plus(self.calls.take())
         self._record = replace(self._record, spend=spend, calls_under_way=())
@@ -291,16 +293,16 @@ class RecordStore:
         """Save the state as interrupted."""
         if not self._left:
             self._left = True
-            self._save(self._record.left())
+            self._save(self._record.leave())
 
-    def _save(self, record: Record) -> None:
+    def _save(self, record: DriverRecord) -> None:
         self._record = record
         self._file.save(record)
 
     def _forget(self, remove: Callable[[], None]) -> None:
         self._runs.control.forget(remove, self._say)
 
-    def _event(self, kind: Kind, **fields: Any) -> DriverEvent:
+    def _event(self, kind: DriverEventKind, **fields: Any) -> DriverEvent:
         record = self._record
         return DriverEvent(
             driver=record.driver,

@@ -17,14 +17,14 @@ from typing import Any, Protocol
 
 from pytest_reflex.agents.stream import DENIED
 from pytest_reflex.drivers.common import drive as limits
-from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
-from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of, split_plugins
+from pytest_reflex.drivers.common.control import StopControl
 from pytest_reflex.drivers.common.drive import Inputs, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent, utc_now
 from pytest_reflex.drivers.common.lease import RUN_DIR
-from pytest_reflex.drivers.common.record import RUNNING, CallsUnderWay, Record
+from pytest_reflex.drivers.common.record import RUNNING, CallsUnderWay, DriverRecord
 from pytest_reflex.drivers.common.record_file import (
-    Done,
+    CompletedStep,
     Fields,
     NextStep,
     RecordStore,
@@ -33,10 +33,10 @@ from pytest_reflex.drivers.common.record_file import (
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
-from pytest_reflex.model.run import Cost, cost_of, lost_call_text
+from pytest_reflex.model.run import Cost, cost_of, format_lost_calls
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.run import run as run_command
 from pytest_reflex.reports.run_lines import not_held, unknown_of
@@ -53,11 +53,11 @@ class StepDriver(Protocol):
         """Return the data of a new run; raises UsageError for what it cannot take."""
         ...
 
-    def decide(self, record: Record) -> NextStep | Stop:
+    def decide(self, record: DriverRecord) -> NextStep | Stop:
         """Return what comes next, or that the run has come to its end."""
         ...
 
-    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
+    def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> Fields:
         """Do a step and return what it came to; nothing durable is written."""
         ...
 
@@ -120,12 +120,12 @@ class Tools:
         return run_command(
             argv,
             cwd=self.project,
-            env={**inherited(), **self.environment},
+            env={**copy_environment(), **self.environment},
             timeout=self._timeout if timeout is None else timeout,
             cancel=self.cancel,
         )
 
-    def paid(self, cost: Cost | None) -> None:
+    def add_cost(self, cost: Cost | None) -> None:
         """Have what something else cost in the price of the step."""
         self.calls.add(cost)
 
@@ -139,18 +139,18 @@ class _Framed:
     """A driver with the limits of its run around it, as `drive` takes one."""
 
     def __init__(
-        self, driver: StepDriver, store: RecordStore, tools: Tools, control: Control
+        self, driver: StepDriver, store: RecordStore, tools: Tools, control: StopControl
     ) -> None:
         self._driver, self._store, self._tools, self._control = driver, store, tools, control
 
-    def decide(self, state: Record, inputs: Inputs) -> NextStep | Stop:
+    def decide(self, state: DriverRecord, inputs: Inputs) -> NextStep | Stop:
         """Return the end that the driver has come to, else that of the frame, else its step."""
         chosen = self._driver.decide(state)
         if isinstance(chosen, Stop):
             return chosen
         if self._tools.denied:
             return Stop(StopReason.DENIED, self._tools.denied)
-        stop = limits.reached(inputs, state.budget, state.spend, state.wall_time)
+        stop = limits.find_reached(inputs, state.budget, state.spend, state.wall_time)
         if stop and (chosen.limited or stop.reason is StopReason.USER_STOP):
             return stop
         if not chosen.limited:
@@ -159,18 +159,18 @@ class _Framed:
             return Stop(StopReason.ITERATION_LIMIT)
         return chosen
 
-    def perform(self, action: NextStep) -> Iterator[Done]:
+    def perform(self, action: NextStep) -> Iterator[CompletedStep]:
         try:
             fields = self._driver.perform(action, self._store.state, self._tools)
             data = self._driver.apply(self._store.state.data, fields)
         except BaseException:
-            self._store.interrupted()
+            self._store.count_pending_calls()
             raise
         cost = self._store.calls.take()
         if self._control.has_cancelled:  # what was cut short came to nothing
-            yield Done(action, cost)
+            yield CompletedStep(action, cost)
         else:
-            yield Done(action, cost, fields, data)
+            yield CompletedStep(action, cost, fields, data)
 
 
 def run(
@@ -196,9 +196,9 @@ def run(
     changes = _changes(agent, budget_of(budget), max_iterations, wall_time)
     now = utc_now()
     data = driver.start(given or {})
-    new = Record(driver=driver.name, run=name, started_at=now, changed_at=now, data=data)
+    new = DriverRecord(driver=driver.name, run=name, started_at=now, changed_at=now, data=data)
 
-    def begin(found: Record | None) -> Record:
+    def begin(found: DriverRecord | None) -> DriverRecord:
         if found is not None and found.can_go_on and not fresh:
             hint = "resume it, or start over with `fresh`"
             raise UsageError(f"the run {name} of {driver.name} can go on", hint=hint)
@@ -222,16 +222,16 @@ def resume(
 ) -> Events:
     """Continue the run `name`, under other limits where they are given; ``"usd=+1"`` adds one."""
     files = RunFile(_folder(project), driver.name, name)
-    before = files.found()
+    before = files.load()
     more = budget_of(budget, before.budget)
     total = {**before.budget, **more} if more else None
     changes = _changes(agent, total, max_iterations, wall_time)
 
-    def begin(found: Record | None) -> Record:
+    def begin(found: DriverRecord | None) -> DriverRecord:
         if found is None or not found.can_go_on:
             hint = "run it again"
             raise UsageError(f"the run {name} of {driver.name} has ended", hint=hint)
-        if text := lost_call_text(found.calls_under_way):
+        if text := format_lost_calls(found.calls_under_way):
             say(text)
         went_on = replace(found, spend=found.paid, calls_under_way=(), status=RUNNING)
         return replace(went_on, reason="", detail="", **changes)
@@ -243,7 +243,7 @@ def resume(
 def _driven(
     driver: StepDriver,
     files: RunFile,
-    begin: Callable[[Record | None], Record],
+    begin: Callable[[DriverRecord | None], DriverRecord],
     project: Path,
     plugins: Iterable[object],
     say: Say,
@@ -276,7 +276,7 @@ def _driven(
             say=say,
             calls=store.calls,
         )
-        control = Control(store.requests, cancel)
+        control = StopControl(store.requests, cancel)
         framed = _Framed(driver, store, tools, control)
         try:
             yield from store.begin(resumed=resumed)
@@ -293,7 +293,7 @@ def _agent_of(name: str, project: Path, plugins: Iterable[object]) -> tuple[Aska
 
     None is an agent of the settings that answers no prompt.
     """
-    named, objects = parted(plugins)
+    named, objects = split_plugins(plugins)
     settings = settings_of(project, None, named)
     host = open_host((*settings["plugins"], *objects), project)
     agent = make_agent(name or settings["agent"], settings, agent_kinds(host))
@@ -303,8 +303,8 @@ def _agent_of(name: str, project: Path, plugins: Iterable[object]) -> tuple[Aska
     return found, float(settings["loop.command_timeout"])
 
 
-def _not_held(record: Record, agent: Askable | None) -> str:
-    unknown = {*limits.unreported(agent), *unknown_of(record.spend)}
+def _not_held(record: DriverRecord, agent: Askable | None) -> str:
+    unknown = {*limits.unreported_parts(agent), *unknown_of(record.spend)}
     others = {"max_iterations": record.max_iterations, "wall_time": record.wall_time}
     return not_held(record.budget, unknown, [key for key, value in others.items() if value])
 

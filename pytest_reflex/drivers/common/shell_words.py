@@ -192,7 +192,7 @@ def make_text(text: str) -> str:
 def simple_commands(text: str) -> Iterator[list[str]]:
     """Yield the words of each simple command in a text for a shell."""
     lines = _without_comments(text)
-    words = _lexed("\n".join(lines))
+    words = _lex("\n".join(lines))
     # A quote that is never closed, as in a comment behind a command, spoils its own line only.
     for part in [words] if words is not None else map(_words_of_line, lines):
         yield from _between_operators(part)
@@ -200,7 +200,7 @@ def simple_commands(text: str) -> Iterator[list[str]]:
         yield from simple_commands("".join(inner))
 
 
-def parted(name: str, words: Sequence[str]) -> Iterator[str]:
+def split_options(name: str, words: Sequence[str]) -> Iterator[str]:
     """Yield words with options parted from their values: `--file=x`, and `-Cx` of make."""
     for word in words:
         option, equals, value = word.partition("=")
@@ -219,7 +219,7 @@ def recipes(text: str) -> Iterator[str]:
             yield line.strip().lstrip("@-+")
 
 
-def included_files(text: str) -> Iterator[str]:
+def find_includes(text: str) -> Iterator[str]:
     """Yield the files that a makefile includes."""
     for line in _without_comments(text):
         words = line.split()
@@ -227,7 +227,7 @@ def included_files(text: str) -> Iterator[str]:
             yield from words[1:]
 
 
-def fed_to_shells(commands: Sequence[Sequence[str]]) -> Iterator[str]:
+def find_shell_scripts(commands: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the names of files whose content a shell or interpreter is given to run."""
     fed = any(len(words) == 1 and is_interpreter(words[0]) for words in commands)
     for words in commands:
@@ -281,11 +281,11 @@ def _between_operators(words: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _words_of_line(line: str) -> list[str]:
-    words = _lexed(line)
+    words = _lex(line)
     return re.sub(r"[;&|()\"'`]", " ", line).split() if words is None else words
 
 
-def _lexed(text: str) -> list[str] | None:
+def _lex(text: str) -> list[str] | None:
     lexer = shlex.shlex(text, posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
@@ -319,7 +319,7 @@ def is_built(path: str) -> bool:
     return not os.path.islink(path) and "\0" in contents(path, 512)
 
 
-def joined(folder: str, name: str) -> str:
+def join_path(folder: str, name: str) -> str:
     """Return the path of a name; empty where it can be none."""
     if not name or "\0" in name or "\n" in name or len(name) > 1_000:
         return ""

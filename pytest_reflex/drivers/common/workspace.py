@@ -65,14 +65,14 @@ def own_paths(project: Path, root: Path, *paths: str | Path | None) -> tuple[str
     """
     base = os.path.realpath(project).rstrip(os.sep) + os.sep
     own = (os.path.join(project, one) for one in (root, *paths) if one)
-    full = (os.path.realpath(one) for one in (*own, *_opened_to_write()))
+    full = (os.path.realpath(one) for one in (*own, *_files_open_for_writing()))
     inside = (
         f"{one}{os.sep}".removeprefix(base) for one in full if f"{one}{os.sep}".startswith(base)
     )
     return tuple(dict.fromkeys(one.rstrip(os.sep).replace(os.sep, "/") for one in inside))
 
 
-def _opened_to_write() -> Iterator[str]:
+def _files_open_for_writing() -> Iterator[str]:
     """Yield the regular files that this process has opened to write. Linux only."""
     for name in os.listdir(_DESCRIPTORS) if os.path.isdir(_DESCRIPTORS) else ():
         with suppress(OSError):

@@ -12,12 +12,12 @@ from typing import Any
 
 from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.criteria.author.yaml_writer import scalar
-from pytest_reflex.criteria.diagnostics import Faults
+from pytest_reflex.criteria.diagnostics import Diagnostics
 from pytest_reflex.criteria.document import parse_events
 from pytest_reflex.drivers.flow.decide import CLOSING
-from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, NodeStatus, Reading
+from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, NodeStatus, SensorReading
 from pytest_reflex.errors import CriteriaError
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 
 ORCHESTRATOR = "orchestrator-output.md"
 CONTROLLER = "controller-output.md"
@@ -90,7 +90,7 @@ def sensor_stub(name: str) -> str:
     return document(front, f"# Sensor Output: {name}\n{STUB}\n")
 
 
-def sensor_output(name: str, reading: Reading, target: str, evidence: str) -> str:
+def sensor_output(name: str, reading: SensorReading, target: str, evidence: str) -> str:
     """Return the output of a sensor that the program has run."""
     front = {"sensor": name, "status": reading.state, "target": target}
     if reading.value:
@@ -100,16 +100,16 @@ def sensor_output(name: str, reading: Reading, target: str, evidence: str) -> st
     return document(front, f"# Sensor Output: {name}\n\n{reading.summary}\n{shown}")
 
 
-def read_sensor_output(text: str) -> Reading:
+def read_sensor_output(text: str) -> SensorReading:
     """Return what a sensor agent wrote; raises ContractError where it cannot be understood."""
-    front, body = parted(text)
+    front, body = split_front_matter(text)
     state = front.get("status")
     if state not in (PASS, FAIL, "error"):
         raise ContractError(f"status is {state!r}, not pass, fail or error")
     value = front.get("value", front.get("measurement", ""))
     lines = (line.strip() for line in body.splitlines())
     said = next((line for line in lines if line and not line.startswith(("#", "`"))), "")
-    return Reading(
+    return SensorReading(
         state=PASS if state == PASS else FAIL,
         value="" if isinstance(value, dict | list) or value is None else str(value),
         summary=said,
@@ -117,7 +117,7 @@ def read_sensor_output(text: str) -> Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ControllerDecision:
     """What a controller said: whether the target is met, what to do, and the other sections."""
 
     target_met: bool
@@ -125,12 +125,12 @@ class Decision:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_decision(text: str) -> Decision:
+def read_decision(text: str) -> ControllerDecision:
     """Return the decision in a controller's output; raises ContractError for what is none.
 
     A target that is not met needs an action plan. A heading may have a suffix in brackets.
     """
-    front, body = parted(text)
+    front, body = split_front_matter(text)
     met = front.get("target-met")
     if not isinstance(met, bool):
         raise ContractError(f"target-met is {met!r} in the front matter, not true or false")
@@ -138,10 +138,10 @@ def read_decision(text: str) -> Decision:
     plan = sections.pop(PLAN, "")
     if not met and not plan.strip():
         raise ContractError(f"there is no section '## {PLAN}' that says what to do")
-    return Decision(target_met=met, plan=plan, notes=sections)
+    return ControllerDecision(target_met=met, plan=plan, notes=sections)
 
 
-def decision_text(decision: Decision) -> str:
+def decision_text(decision: ControllerDecision) -> str:
     """Return a decision as a controller writes it."""
     sections = {**decision.notes, PLAN: decision.plan}
     body = "".join(
@@ -172,7 +172,7 @@ def result_output(frame: Frame, run_id: str) -> str:
 
 
 def _summary(frame: Frame) -> str:
-    times = counted(frame.acts, "iteration")
+    times = pluralize(frame.acts, "iteration")
     if frame.status is NodeStatus.COMPLETE:
         return f"The target is met after {times}."
     if frame.status is NodeStatus.ERROR:
@@ -186,7 +186,7 @@ def _deltas(frame: Frame) -> Iterable[str]:
         yield f"- {name}: {_state(first)} → {_state(last)}"
 
 
-def _state(reading: Reading) -> str:
+def _state(reading: SensorReading) -> str:
     return f"{reading.state} ({reading.value})" if reading.value else reading.state
 
 
@@ -214,7 +214,7 @@ def first_line(text: str) -> str:
     return re.sub(r"^(?:[-*+]|[0-9]+[.)])\s+", "", first)
 
 
-def restored_text(names: Iterable[str]) -> str:
+def format_restored(names: Iterable[str]) -> str:
     """Return what was done about protected files that were changed."""
     outside = [name for name in names if name.startswith("/")]
     inside = [name for name in names if name not in outside]
@@ -222,13 +222,13 @@ def restored_text(names: Iterable[str]) -> str:
     return "; ".join([*parts, f"changed for good: {', '.join(outside)}"] if outside else parts)
 
 
-def parted(text: str) -> tuple[Mapping[str, Any], str]:
+def split_front_matter(text: str) -> tuple[Mapping[str, Any], str]:
     """Return the front matter of a document and the rest; raises ContractError without one."""
     text = text.replace("\r\n", "\n").lstrip("\ufeff")
     match = _FRONT.match(text)
     if not match:
         raise ContractError("there is no front matter between two lines ---")
-    faults = Faults("")
+    faults = Diagnostics("")
     try:
         front = parse_events(match["front"], faults)
     except CriteriaError as error:

@@ -11,8 +11,8 @@ from pathlib import Path
 from pytest_reflex.checks.command import last_lines
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.contracts.validate import ContractError
-from pytest_reflex.drivers.common.gate_files import relied_on
-from pytest_reflex.drivers.common.git import changed_between
+from pytest_reflex.drivers.common.gate_files import find_relied_files
+from pytest_reflex.drivers.common.git import diff_snapshots
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
@@ -21,28 +21,28 @@ from pytest_reflex.drivers.common.measure import (
     Measure,
     Measurement,
     MeasurementStatus,
-    measured,
+    run_measure,
 )
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.common.protection import Relied, Sections, modified_text
-from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.common.protection import ReliedFiles, Sections, format_modified
+from pytest_reflex.drivers.common.record import RUNNING, DriverRecord
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import prompts
-from pytest_reflex.drivers.flow.ground import Ground
-from pytest_reflex.drivers.flow.model import Node, RunWhen, Sensor
-from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
-from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, Reading
-from pytest_reflex.drivers.flow.targets import Target
+from pytest_reflex.drivers.flow.ground import FlowWorkspace
+from pytest_reflex.drivers.flow.model import FlowNode, RunWhen, Sensor
+from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
+from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, SensorReading
+from pytest_reflex.drivers.flow.targets import SensorTarget
 from pytest_reflex.errors import LockedError
-from pytest_reflex.integrity.patterns import escaped
-from pytest_reflex.integrity.tool_inputs import configured_options
+from pytest_reflex.integrity.patterns import escape_path
+from pytest_reflex.integrity.tool_inputs import read_pytest_options
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.guard import private_caches
 from pytest_reflex.process.run import Finished
 from pytest_reflex.search.patterns import SearchError, compile_pattern
-from pytest_reflex.verdict.formatting import plain, shown_score
+from pytest_reflex.verdict.formatting import format_score, plain
 
 _MOST_MATCHES = 10_000
 _SEARCH_SECONDS = 5.0
@@ -69,36 +69,36 @@ def measure_all(
 ) -> dict[str, Measurement]:
     """Return what each measure finds, in their order; one after the other, or side by side."""
     names = list(measures)
-    measure: Callable[[str], Measurement] = lambda name: measured(measures[name], attempt)  # noqa: E731
+    measure: Callable[[str], Measurement] = lambda name: run_measure(measures[name], attempt)  # noqa: E731
     if not parallel or len(names) < 2:
         return {name: measure(name) for name in names}
     with ThreadPoolExecutor(min(_WORKERS, len(names))) as pool:
         return dict(zip(names, pool.map(measure, names), strict=True))
 
 
-def reading_of(found: Measurement) -> Reading:
+def reading_of(found: Measurement) -> SensorReading:
     """Return a measurement as a sensor's output has it: what could not be measured fails."""
     value = "" if found.value is None else plain(found.value)
-    return Reading(
+    return SensorReading(
         state=PASS if found.passed else FAIL,
         value=f"{value} {found.unit}".strip(),
         summary=found.summary,
     )
 
 
-def _by_score(found: Measurement, target: Target) -> Measurement:
+def _by_score(found: Measurement, target: SensorTarget) -> Measurement:
     if target.what == "passed" or found.value is None:
         return found
     if found.status not in (MeasurementStatus.PASSED, MeasurementStatus.FAILED):
         return found
-    summary = f"score {shown_score(found.value)}, wanted {target.text.removeprefix('score ')}"
-    return _met(target.holds(found.value), summary, found.value, found.evidence)
+    summary = f"score {format_score(found.value)}, wanted {target.text.removeprefix('score ')}"
+    return _measurement(target.holds(found.value), summary, found.value, found.evidence)
 
 
-def _by_output(finished: Finished, target: Target) -> Measurement:
+def _by_output(finished: Finished, target: SensorTarget) -> Measurement:
     evidence, code = last_lines(finished), finished.returncode or 0
     if target.what == "exit":
-        return _met(target.holds(code), f"exit status {code}", Fraction(code), evidence)
+        return _measurement(target.holds(code), f"exit status {code}", Fraction(code), evidence)
     output = finished.stdout.decode("utf-8", "replace")
     try:
         texts = _matches(target.pattern, output)
@@ -107,16 +107,16 @@ def _by_output(finished: Finished, target: Target) -> Measurement:
         return Measurement(status=status, summary=str(error), evidence=evidence)
     if target.what == "stdout":
         what = f"its output {'has' if texts else 'has not'} /{target.pattern}/"
-        return _met(bool(texts), what, None, evidence)
+        return _measurement(bool(texts), what, None, evidence)
     numbers = [number for text in texts if (number := _number(text)) is not None]
     if not numbers:
-        return _met(False, f"no number in its output by /{target.pattern}/", None, evidence)
+        return _measurement(False, f"no number in its output by /{target.pattern}/", None, evidence)
     wanted = f"{target.op} {plain(target.number)}"
     told = f"{plain(numbers[-1])}, wanted {wanted}"
-    return _met(target.holds(numbers[-1]), told, numbers[-1], evidence)
+    return _measurement(target.holds(numbers[-1]), told, numbers[-1], evidence)
 
 
-def _met(is_met: bool, summary: str, value: Fraction | None, evidence: str) -> Measurement:
+def _measurement(is_met: bool, summary: str, value: Fraction | None, evidence: str) -> Measurement:
     status = MeasurementStatus.PASSED if is_met else MeasurementStatus.FAILED
     return Measurement(status=status, summary=summary, value=value, evidence=evidence)
 
@@ -127,7 +127,7 @@ def _matches(source: str, output: str) -> Sequence[str]:
 
     pattern = compile_pattern(source, key="target")
     template = r"\1" if re.compile(source).groups else r"\g<0>"
-    found = pattern.expanded(output, template, limit=_MOST_MATCHES, seconds=_SEARCH_SECONDS)
+    found = pattern.expand(output, template, limit=_MOST_MATCHES, seconds=_SEARCH_SECONDS)
     return [text for _, _, text in found]
 
 
@@ -146,16 +146,22 @@ class Cycle:
     """Measures a node; every reading is written as the seed has it."""
 
     def __init__(
-        self, measures: Measures, files: Mapping[str, AgentFile], ground: Ground, staff: Staff
+        self,
+        measures: Measures,
+        files: Mapping[str, AgentFile],
+        ground: FlowWorkspace,
+        staff: AgentRoles,
     ) -> None:
         self._measures, self._files = measures, files
         self._ground, self._staff = ground, staff
 
-    def measure(self, node: Node, frame: Frame, tools: Tools) -> dict[str, Reading]:
+    def measure(self, node: FlowNode, frame: Frame, tools: Tools) -> dict[str, SensorReading]:
         """Return what every sensor of a node says now, or said last where it need not be run."""
         due = [sensor for sensor in node.sensors if self._is_due(sensor, frame)]
         known = {
-            sensor.name: self._kept(frame, sensor) for sensor in node.sensors if sensor not in due
+            sensor.name: self._keep_reading(frame, sensor)
+            for sensor in node.sensors
+            if sensor not in due
         }
         found = {**known, **self._by_program(node, frame, due, tools)}
         found |= self._by_agent(frame, [one for one in due if one.agent], tools)
@@ -168,17 +174,17 @@ class Cycle:
         return True
 
     def _has_changed(self, frame: Frame) -> bool:
-        return bool(self._ground.differing(frame.baseline))
+        return bool(self._ground.find_differing(frame.baseline))
 
-    def _kept(self, frame: Frame, sensor: Sensor) -> Reading:
-        return frame.sensors.get(sensor.name) or Reading(state=PENDING)
+    def _keep_reading(self, frame: Frame, sensor: Sensor) -> SensorReading:
+        return frame.sensors.get(sensor.name) or SensorReading(state=PENDING)
 
     def _by_program(
-        self, node: Node, frame: Frame, due: list[Sensor], tools: Tools
-    ) -> dict[str, Reading]:
+        self, node: FlowNode, frame: Frame, due: list[Sensor], tools: Tools
+    ) -> dict[str, SensorReading]:
         ours = [sensor for sensor in due if not sensor.agent]
         measures = {one.name: self._measures[frame.path, one.name] for one in ours}
-        measured = self._measured(node, ours, measures, tools)
+        measured = self._measure(node, ours, measures, tools)
         found = {}
         for sensor in ours:
             one = measured[sensor.name]
@@ -187,19 +193,19 @@ class Cycle:
             self._ground.write(frame.path, texts.sensor_file(sensor.name), text)
         return found
 
-    def _measured(
-        self, node: Node, sensors: list[Sensor], measures: Mapping[str, Measure], tools: Tools
+    def _measure(
+        self, node: FlowNode, sensors: list[Sensor], measures: Mapping[str, Measure], tools: Tools
     ) -> Mapping[str, Measurement]:
         """Measure without caches from before; nothing passes by files that were modified."""
         if not measures:
             return {}
         self._ground.restore()
-        options = (*(one.command for one in sensors), *configured_options(self._ground.project))
-        with private_caches(inherited(), options) as caches:
+        options = (*(one.command for one in sensors), *read_pytest_options(self._ground.project))
+        with private_caches(copy_environment(), options) as caches:
             attempt = Attempt({**tools.environment, **caches}, tools.cancel, tools.calls)
             found = measure_all(measures, attempt, parallel=node.parallel)
-        if modified := sorted({*self._ground.restore(), *self._ground.lost()}):
-            told = one_line(modified_text(modified), SUMMARY)
+        if modified := sorted({*self._ground.restore(), *self._ground.lost_names()}):
+            told = one_line(format_modified(modified), SUMMARY)
             status = MeasurementStatus.FAILED
             return {
                 name: replace(one, status=status, summary=told) if one.passed else one
@@ -207,20 +213,22 @@ class Cycle:
             }
         return found
 
-    def _by_agent(self, frame: Frame, due: list[Sensor], tools: Tools) -> dict[str, Reading]:
+    def _by_agent(self, frame: Frame, due: list[Sensor], tools: Tools) -> dict[str, SensorReading]:
         if not due:
             return {}
         for sensor in due:
             self._ground.remove(frame.path, texts.sensor_file(sensor.name))
         before = self._ground.dirty()
         asked = [(sensor, self._files[sensor.agent]) for sensor in due]
-        prompt = prompts.sensors_prompt(asked, self._ground.shown(frame.path))
+        prompt = prompts.sensors_prompt(asked, self._ground.display_path(frame.path))
         model = next((file.model for _, file in asked if file.model), "")
         reply = self._staff.ask(tools, Role.SENSOR, prompt, model)
-        meddled = sorted({*self._ground.restore(), *changed_between(before, self._ground.dirty())})
+        meddled = sorted({*self._ground.restore(), *diff_snapshots(before, self._ground.dirty())})
         return {sensor.name: self._of_agent(frame, sensor, reply.error, meddled) for sensor in due}
 
-    def _of_agent(self, frame: Frame, sensor: Sensor, error: str, meddled: list[str]) -> Reading:
+    def _of_agent(
+        self, frame: Frame, sensor: Sensor, error: str, meddled: list[str]
+    ) -> SensorReading:
         name = texts.sensor_file(sensor.name)
         text = self._ground.read(frame.path, name)
         try:
@@ -232,7 +240,7 @@ class Cycle:
                 return replace(reading, state=FAIL, summary=told)
             return reading
         except ContractError as problem:
-            reading = Reading(state=FAIL, summary=one_line(f"not measured: {problem}", 300))
+            reading = SensorReading(state=FAIL, summary=one_line(f"not measured: {problem}", 300))
             written = texts.sensor_output(sensor.name, reading, "status: pass", "")
             self._ground.write(frame.path, name, written)
             return reading
@@ -242,44 +250,46 @@ SETTINGS = "pytest-reflex.toml"
 _ASKS = ("enter", "decide", "act", "measure", "re-measure")
 
 
-def relied_by(
-    root: Node, names: Iterable[str], *, project: Path, registry: Registry, hooks: Path | None
-) -> Relied:
+def find_judging_files(
+    root: FlowNode, names: Iterable[str], *, project: Path, registry: Registry, hooks: Path | None
+) -> ReliedFiles:
     """Return what judges the work: the files of some names, and what the sensors rely on."""
     held: dict[str, Sections] = {str(project / name): () for name in (*names, SETTINGS)}
     parts = [
-        _relied_by(sensor, project, registry)
+        _relied_by_sensor(sensor, project, registry)
         for node in root.walk()
         for sensor in node.sensors
         if not sensor.agent
     ]
-    patterns = {f"{escaped(hooks)}/*": ()} if hooks else {}
-    return _joined([Relied(files=held, patterns=patterns), *parts])
+    patterns = {f"{escape_path(hooks)}/*": ()} if hooks else {}
+    return _merge([ReliedFiles(files=held, patterns=patterns), *parts])
 
 
-def _relied_by(sensor: Sensor, project: Path, registry: Registry) -> Relied:
+def _relied_by_sensor(sensor: Sensor, project: Path, registry: Registry) -> ReliedFiles:
     if sensor.command:
         command = CommandMeasure(sensor.command, folder=project, timeout=1, runs=False)
-        return relied_on((), [command.argv], project=project, environment=command.environment)
+        return find_relied_files(
+            (), [command.argv], project=project, environment=command.environment
+        )
     criteria = CriteriaMeasure(
         sensor.criteria, sensor.artifacts, project=project, registry=registry
     )
     judged = sensor.artifacts or [
-        escaped(path.relative_to(project)) for path in criteria.judged_now()
+        escape_path(path.relative_to(project)) for path in criteria.find_artifacts()
     ]
-    return relied_on(
+    return find_relied_files(
         (),
         criteria.commands,
         project=project,
-        environment=inherited(),
+        environment=copy_environment(),
         files=criteria.files,
         judged=judged,
     )
 
 
-def _joined(parts: Iterable[Relied]) -> Relied:
+def _merge(parts: Iterable[ReliedFiles]) -> ReliedFiles:
     parts = list(parts)
-    return Relied(
+    return ReliedFiles(
         files=_sections(part.files for part in parts),
         programs=frozenset().union(*(part.programs for part in parts)),
         patterns=_sections(part.patterns for part in parts),
@@ -301,7 +311,7 @@ def _sections(tables: Iterable[Mapping[str, Sections]]) -> dict[str, Sections]:
 def before_resume(
     project: Path,
     folder: Path,
-    record: Record,
+    record: DriverRecord,
     *,
     is_driven: bool,
     say: Callable[[str], object],
@@ -313,8 +323,8 @@ def before_resume(
     """
     if is_driven:
         raise LockedError(f"{record.run} is driven by another process")
-    began = KeptFiles.begun(project, folder)
-    changed = began.changed() if began else []
+    began = KeptFiles.load(project, folder)
+    changed = began.changed_names() if began else []
     if began is None or not changed:
         return
     frames = record.data["position"]["frames"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import Fields, NextStep
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow import artifacts as texts
@@ -21,22 +21,22 @@ from pytest_reflex.drivers.flow.cycle import Cycle
 from pytest_reflex.drivers.flow.decide import (
     CLOSING,
     after,
+    find_node_limit,
     is_closing,
     next_step,
     node_of,
-    used_up,
 )
-from pytest_reflex.drivers.flow.ground import Ground
+from pytest_reflex.drivers.flow.ground import FlowWorkspace
 from pytest_reflex.drivers.flow.messages import Boundary
-from pytest_reflex.drivers.flow.model import ALL_PASS, Node
-from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
+from pytest_reflex.drivers.flow.model import ALL_PASS, FlowNode
+from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
 from pytest_reflex.drivers.flow.state import (
     PENDING,
     Frame,
     NodeStatus,
+    NodeStep,
     Position,
-    Reading,
-    Step,
+    SensorReading,
     all_pass,
 )
 from pytest_reflex.model.plain import one_line
@@ -53,28 +53,28 @@ class FlowDriver:
 
     def __init__(
         self,
-        root: Node,
+        root: FlowNode,
         files: Mapping[str, AgentFile],
         *,
-        ground: Ground,
-        staff: Staff,
+        ground: FlowWorkspace,
+        staff: AgentRoles,
         cycle: Cycle,
         task: str,
     ) -> None:
         self._root, self._files, self._task = root, files, task
         self._ground, self._staff, self._cycle = ground, staff, cycle
-        self._steps: Mapping[Step, Callable[[Frame, Record, Tools], dict[str, Any]]] = {
-            Step.ENTER: self._enter,
-            Step.COMMIT_ENTRY: self._commit_entry,
-            Step.DECIDE: self._decide,
-            Step.ACT: self._act,
-            Step.CHILD: lambda frame, record, tools: {"spent": record.spend.to_json()},
-            Step.MEASURE: self._measure,
-            Step.REMEASURE: self._measure,
-            Step.COMMIT: self._commit,
-            Step.EXHAUST: self._exhaust,
-            Step.RESULT: self._result,
-            Step.COMMIT_RESULT: self._commit_result,
+        self._steps: Mapping[NodeStep, Callable[[Frame, DriverRecord, Tools], dict[str, Any]]] = {
+            NodeStep.ENTER: self._enter,
+            NodeStep.COMMIT_ENTRY: self._commit_entry,
+            NodeStep.DECIDE: self._decide,
+            NodeStep.ACT: self._act,
+            NodeStep.CHILD: lambda frame, record, tools: {"spent": record.spend.to_json()},
+            NodeStep.MEASURE: self._measure,
+            NodeStep.REMEASURE: self._measure,
+            NodeStep.COMMIT: self._commit,
+            NodeStep.EXHAUST: self._exhaust,
+            NodeStep.RESULT: self._result,
+            NodeStep.COMMIT_RESULT: self._commit_result,
         }
 
     def start(self, given: Mapping[str, str]) -> Fields:
@@ -82,30 +82,30 @@ class FlowDriver:
         frame = Frame(path=self._root.id, task=self._task)
         return {"task": self._task, **given, "position": Position(frames=(frame,)).to_json()}
 
-    def decide(self, record: Record) -> NextStep | Stop:
+    def decide(self, record: DriverRecord) -> NextStep | Stop:
         position = Position.from_json(record.data["position"])
         step = next_step(self._root, position, record.spend)
         if isinstance(step, Stop):
             return step
-        ends = step is Step.COMMIT and len(position.frames) == 1
-        commits = step in (Step.COMMIT, Step.COMMIT_ENTRY, Step.COMMIT_RESULT)
+        ends = step is NodeStep.COMMIT and len(position.frames) == 1
+        commits = step in (NodeStep.COMMIT, NodeStep.COMMIT_ENTRY, NodeStep.COMMIT_RESULT)
         return NextStep(
             step.value,
             ends_iteration=ends,
             interruptible=not commits,
-            hears=step in (Step.DECIDE, Step.ACT),
+            hears=step in (NodeStep.DECIDE, NodeStep.ACT),
         )
 
-    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
+    def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> Fields:
         position = Position.from_json(record.data["position"])
         frame = position.top
-        if step.name != Step.ENTER or frame.parent:
+        if step.name != NodeStep.ENTER or frame.parent:
             self._ground.require_branch()
         self._write_state(position, record)
         self._ground.take_restored()
         began = time.monotonic()
         try:
-            outcome = self._steps[Step(step.name)](frame, record, tools)
+            outcome = self._steps[NodeStep(step.name)](frame, record, tools)
         finally:  # whoever was asked may have changed what judges, also where that was cut short
             if step.interruptible:
                 self._ground.restore()
@@ -118,7 +118,7 @@ class FlowDriver:
         position = after(self._root, Position.from_json(data["position"]), outcome)
         return {**data, "position": position.to_json()}
 
-    def _write_state(self, position: Position, record: Record) -> None:
+    def _write_state(self, position: Position, record: DriverRecord) -> None:
         """Write where the run stands, for people and other programs."""
         frame = position.top
         self._ground.write_run_state(
@@ -130,7 +130,7 @@ class FlowDriver:
 
     # Entering and measuring
 
-    def _enter(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _enter(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         if not frame.parent:
             self._ground.open_branch()
@@ -139,17 +139,17 @@ class FlowDriver:
         for sensor in node.sensors:
             name = texts.sensor_file(sensor.name)
             self._ground.write(frame.path, name, texts.sensor_stub(sensor.name))
-        stubs = {sensor.name: Reading(state=PENDING) for sensor in node.sensors}
+        stubs = {sensor.name: SensorReading(state=PENDING) for sensor in node.sensors}
         return {"readings": _wire(stubs), "baseline": self._ground.look()}
 
-    def _measure(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _measure(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         readings = self._cycle.measure(node, frame, tools)
         return {"readings": _wire(readings), "baseline": self._ground.look()}
 
     # Deciding
 
-    def _decide(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _decide(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         node, position = node_of(self._root, frame), Position.from_json(record.data["position"])
         if node.controller == ALL_PASS:
             decision = _by_sensors(frame, position)
@@ -167,7 +167,7 @@ class FlowDriver:
                     self._files[node.controller],
                     node,
                     path=frame.path,
-                    artifacts=self._ground.shown(frame.path),
+                    artifacts=self._ground.display_path(frame.path),
                     closing=is_closing(node, frame),
                     carried=position.carried,
                     refusal=position.refusal,
@@ -193,7 +193,7 @@ class FlowDriver:
 
     # Acting
 
-    def _act(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _act(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         file = self._files[node.actuator]
         self._ground.remove(frame.path, texts.ACTUATOR)
@@ -202,8 +202,8 @@ class FlowDriver:
             Role.ACTUATOR,
             prompts.actuator_prompt(
                 file,
-                artifacts=self._ground.shown(frame.path),
-                protected=self._ground.protected(),
+                artifacts=self._ground.display_path(frame.path),
+                protected=self._ground.protected_names(),
                 feedback=record.feedback.values(),
             ),
             file.model,
@@ -213,7 +213,7 @@ class FlowDriver:
             self._ground.write(frame.path, texts.ACTUATOR, f"{said.rstrip()}\n")
         self._ground.restore()
         refused = self._ground.restore_unsaved()
-        changed = self._ground.changed_since(frame.baseline)
+        changed = self._ground.find_changed(frame.baseline)
         action = texts.action_of(frame, node.max_iterations)
         if reply.error:
             action = f"actuator failed: {one_line(reply.error, 60)}"
@@ -221,27 +221,27 @@ class FlowDriver:
             action = f"refused to change unsaved {', '.join(refused)}; {action}"
         return {"changed": changed, "action": action}
 
-    def _exhaust(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
-        return {"detail": used_up(node_of(self._root, frame), frame, record.spend)}
+    def _exhaust(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
+        return {"detail": find_node_limit(node_of(self._root, frame), frame, record.spend)}
 
     # Boundaries
 
-    def _commit_entry(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _commit_entry(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         what = _ENTRY[bool(frame.parent)]
-        return self._committed(frame, record, "entry", summary=what, action=what)
+        return self._commit_boundary(frame, record, "entry", summary=what, action=what)
 
-    def _commit(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _commit(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         node = node_of(self._root, frame)
         summary = texts.action_of(frame, node.max_iterations)
         action = frame.action or summary
-        return self._committed(frame, record, "iteration", summary=summary, action=action)
+        return self._commit_boundary(frame, record, "iteration", summary=summary, action=action)
 
-    def _result(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _result(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         text = texts.result_output(frame, self._ground.run_id)
         self._ground.write(frame.path, texts.RESULT, text)
         return {"status": frame.status.value}
 
-    def _commit_result(self, frame: Frame, record: Record, tools: Tools) -> dict[str, Any]:
+    def _commit_result(self, frame: Frame, record: DriverRecord, tools: Tools) -> dict[str, Any]:
         if not frame.parent:  # the last commit of the run has its end
             self._ground.write_run_state(
                 status=frame.status.value, stack=[frame.path], data=record.data
@@ -253,13 +253,13 @@ class FlowDriver:
             NodeStatus.MAX_ITERATIONS: CLOSING if closing else "budget used up",
             NodeStatus.ERROR: f"error: {frame.error}",
         }[frame.status]
-        return self._committed(frame, record, "result", summary=words, action=words)
+        return self._commit_boundary(frame, record, "result", summary=words, action=words)
 
-    def _committed(
-        self, frame: Frame, record: Record, kind: str, *, summary: str, action: str
+    def _commit_boundary(
+        self, frame: Frame, record: DriverRecord, kind: str, *, summary: str, action: str
     ) -> dict[str, Any]:
         if frame.restored:
-            action = f"{texts.restored_text(frame.restored)}; {action}"
+            action = f"{texts.format_restored(frame.restored)}; {action}"
         boundary = Boundary(
             path=frame.path,
             label=frame.label,
@@ -290,21 +290,25 @@ class FlowDriver:
         }
 
 
-def _by_sensors(frame: Frame, position: Position) -> texts.Decision:
+def _by_sensors(frame: Frame, position: Position) -> texts.ControllerDecision:
     """Return the decision of the controller that needs no agent."""
     failing = {name: one for name, one in frame.sensors.items() if one.state != "pass"}
     if all_pass(frame.sensors) and not position.carried:
-        return texts.Decision(target_met=True, notes={"Gap Analysis": "All sensors pass."})
+        return texts.ControllerDecision(
+            target_met=True, notes={"Gap Analysis": "All sensors pass."}
+        )
     lines = [f"- {name}: {one.summary or one.state}" for name, one in failing.items()]
     parts = [f"Make these sensors pass: {', '.join(failing)}."] if failing else []
     if position.carried:
         parts.append(f"Make the hook of git accept {', '.join(position.carried)}.")
         lines += [f"- {line}" for line in position.refusal.splitlines() if line.strip()]
     plan = " ".join(parts) + "\n\n" + "\n".join(lines)
-    return texts.Decision(target_met=False, plan=plan, notes={"Gap Analysis": "\n".join(lines)})
+    return texts.ControllerDecision(
+        target_met=False, plan=plan, notes={"Gap Analysis": "\n".join(lines)}
+    )
 
 
-def _decision(decision: texts.Decision) -> dict[str, Any]:
+def _decision(decision: texts.ControllerDecision) -> dict[str, Any]:
     return {
         "target_met": decision.target_met,
         "plan": decision.plan,
@@ -312,7 +316,7 @@ def _decision(decision: texts.Decision) -> dict[str, Any]:
     }
 
 
-def _wire(readings: Mapping[str, Reading]) -> dict[str, dict[str, str]]:
+def _wire(readings: Mapping[str, SensorReading]) -> dict[str, dict[str, str]]:
     return {
         name: {"state": one.state, "value": one.value, "summary": one.summary}
         for name, one in readings.items()

@@ -24,7 +24,7 @@ from pytest_reflex.storage.files import read_if_regular, refuse_links
 from pytest_reflex.storage.folders import make_folder
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.flow.opening import Options
+    from pytest_reflex.drivers.flow.opening import FlowOptions
 
 
 ROOT = ".ai-loop"
@@ -45,13 +45,13 @@ class Protected(Protocol):
         """Put back what was changed, and return its names."""
         ...
 
-    def lost(self) -> Sequence[str]:
+    def lost_names(self) -> Sequence[str]:
         """Return the names of what was changed and could not be put back."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class BoundaryCommit:
     """A boundary as it was committed; `refusal` is what a hook said that kept the changes out."""
 
     id: str
@@ -59,7 +59,7 @@ class Committed:
     refusal: str = ""
 
 
-class Ground:
+class FlowWorkspace:
     """The files of one run, and the commits of its boundaries; `git` is None without them.
 
     `kept_out` are paths that were somebody's unsaved work when the run began.
@@ -96,7 +96,7 @@ class Ground:
             told = f"the branch of the run, {self._branch}, is not checked out any more"
             raise StepError(told, hint=f"git switch {self._branch}, then resume")
 
-    def shown(self, path: str) -> str:
+    def display_path(self, path: str) -> str:
         """Return the folder of a node as agents get it, seen from the project."""
         return f"{RUNS}/{self.run_id}/nodes/{path}"
 
@@ -106,7 +106,7 @@ class Ground:
             self._folder(path)
 
     def _folder(self, path: str) -> Path:
-        folder = self.project / self.shown(path)
+        folder = self.project / self.display_path(path)
         refuse_links(self.project, folder)
         make_folder(folder)
         return folder
@@ -118,14 +118,14 @@ class Ground:
     def read(self, path: str, name: str) -> str | None:
         """Return a file of a node that an agent wrote, None where it is not there, or no text."""
         try:
-            data = read_if_regular(self.project / self.shown(path) / name, _MOST_BYTES)
+            data = read_if_regular(self.project / self.display_path(path) / name, _MOST_BYTES)
             return None if data is None else data.decode("utf-8")
         except (StateError, UnicodeDecodeError):
             return None
 
     def remove(self, path: str, name: str) -> None:
         """Remove a file of a node: what an earlier iteration left does not count."""
-        remove_file(self.project / self.shown(path) / name)
+        remove_file(self.project / self.display_path(path) / name)
 
     def clear(self, path: str) -> None:
         """Remove what an earlier entry of a node left."""
@@ -140,7 +140,7 @@ class Ground:
         """Write run-state.md."""
         write_run_state(self.project, self.run_id, status=status, stack=stack, data=data)
 
-    def protected(self) -> Sequence[str]:
+    def protected_names(self) -> Sequence[str]:
         """Return the files that an act must not change."""
         return self._protected.names()
 
@@ -155,9 +155,9 @@ class Ground:
         found, self._restored = sorted(set(self._restored)), []
         return found
 
-    def lost(self) -> Sequence[str]:
+    def lost_names(self) -> Sequence[str]:
         """Return the protected files that were changed and could not be put back."""
-        return self._protected.lost()
+        return self._protected.lost_names()
 
     def restore_unsaved(self) -> list[str]:
         """Put back what was somebody's unsaved work, and return its names."""
@@ -172,7 +172,7 @@ class Ground:
         """Return how the tree stands: its last commit, and what differs from it."""
         return {_COMMIT: self._git.head(), **self.dirty()} if self._git else {}
 
-    def differing(self, before: Mapping[str, str]) -> list[str]:
+    def find_differing(self, before: Mapping[str, str]) -> list[str]:
         """Return the paths that are not as they were at a look, whoever has committed them since.
 
         One that was changed, committed and put back counts as changed.
@@ -188,15 +188,15 @@ class Ground:
             and (path not in before or before[path] != (now.get(path) or self._git.hash_of(path)))
         )
 
-    def changed_since(self, before: Mapping[str, str]) -> list[str]:
+    def find_changed(self, before: Mapping[str, str]) -> list[str]:
         """Return the paths that were changed since a look; of those kept out, none."""
-        return [path for path in self.differing(before) if path not in self._kept_out]
+        return [path for path in self.find_differing(before) if path not in self._kept_out]
 
     @property
     def knows_changes(self) -> bool:
         return self._git is not None
 
-    def commit(self, boundary: messages.Boundary, changed: Sequence[str]) -> Committed:
+    def commit(self, boundary: messages.Boundary, changed: Sequence[str]) -> BoundaryCommit:
         """Commit a boundary once, with what was changed.
 
         Where a hook refuses that, the files of the run alone are committed, and the boundary says
@@ -207,28 +207,28 @@ class Ground:
             remove_strays(Path(folder))
         if self._git is None:
             self._log(boundary, text)
-            return Committed("", boundary)
+            return BoundaryCommit("", boundary)
         self.require_branch()
         for commit, message in self._git.messages(self._base):
             known = messages.read(message)
             if known and messages.is_same(known, boundary):
                 if commit == self._git.head():
                     self._git.sync_index(f"{commit}^")
-                return Committed(commit, known, known.refused)
+                return BoundaryCommit(commit, known, known.refused)
         try:
-            return Committed(self._git.commit(text, [*changed, *self._own_files()]), boundary)
+            return BoundaryCommit(self._git.commit(text, [*changed, *self._own_files()]), boundary)
         except HookError as error:
             if not changed:
                 raise
             return self._without_changes(boundary, error)
 
-    def _without_changes(self, boundary: messages.Boundary, error: HookError) -> Committed:
+    def _without_changes(self, boundary: messages.Boundary, error: HookError) -> BoundaryCommit:
         """Commit the files of the run alone: a hook has refused what was changed."""
         assert self._git is not None
         said = f"{error.hook}: {texts.first_line(error.said) or 'refused'}"
         told = replace(boundary, refused=said, action=f"hook {said}; {boundary.action}")
         made = self._git.commit(messages.message(told), self._own_files())
-        return Committed(made, told, f"{error.hook}: {error.said}")
+        return BoundaryCommit(made, told, f"{error.hook}: {error.said}")
 
     def _own_files(self) -> list[str]:
         """Return the files of the run, unless git ignores them."""
@@ -276,7 +276,7 @@ INCLUDE = "include"
 _SHOWN = 5
 
 
-def branch_of(git: Git, options: Options, judges: Sequence[str]) -> dict[str, str]:
+def branch_of(git: Git, options: FlowOptions, judges: Sequence[str]) -> dict[str, str]:
     """Return branch and base of a new run; raises UsageError where git is not ready for one."""
     tree = git.tree()
     dirty = [path for path in git.dirty() if not is_own(path) and path not in judges]
@@ -292,7 +292,7 @@ def branch_of(git: Git, options: Options, judges: Sequence[str]) -> dict[str, st
     }
 
 
-def _branch_name(git: Git, options: Options) -> str:
+def _branch_name(git: Git, options: FlowOptions) -> str:
     """Return a name that no branch has; one that was taken gets a number."""
     wanted = options.branch or BRANCH_PREFIX + slug_of(options.task)
     if not git.is_branch_name(wanted):

@@ -114,7 +114,7 @@ def read(text: str) -> Boundary | None:
         run=fields.get(RUN, ""),
         key=fields.get(KEY, ""),
         setpoint=fields.get(SETPOINT, ""),
-        spent=_spent(fields.get(SPENT, "")),
+        spent=_parse_spend(fields.get(SPENT, "")),
         refused=fields.get(REFUSED, ""),
     )
 
@@ -136,7 +136,7 @@ def is_same(known: Boundary, boundary: Boundary) -> bool:
     return known == ours
 
 
-def _spent(text: str) -> Spend | None:
+def _parse_spend(text: str) -> Spend | None:
     """Return what a trailer says was used, None where that cannot be read."""
     pairs = (word.partition("=") for word in text.split())
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pytest_reflex.drivers.flow.targets import EXIT_ZERO, Target
+from pytest_reflex.drivers.flow.targets import EXIT_ZERO, SensorTarget
 
 ALL_PASS = "builtin:all-pass"
 """The controller that needs no agent: the target is met where every sensor passes."""
@@ -39,13 +39,13 @@ class Sensor:
     criteria: str = ""
     artifacts: tuple[str, ...] = ()
     agent: str = ""
-    target: Target = EXIT_ZERO
+    target: SensorTarget = EXIT_ZERO
     timeout: float | None = None
     run_when: RunWhen = RunWhen.ALWAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class FlowNode:
     """One loop of the tree. Where it has a `child`, that acts; else the agent file `actuator`.
 
     `max_iterations` is the number of actuations; `budget` bounds what the node and all below it
@@ -57,19 +57,19 @@ class Node:
     sensors: tuple[Sensor, ...]
     max_iterations: int
     actuator: str = ""
-    child: Node | None = None
+    child: FlowNode | None = None
     parallel: bool = False
     on_error: OnError = OnError.FAIL_FAST
     budget: Mapping[str, float] = field(default_factory=dict)
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[FlowNode]:
         """Yield this node and those below it, from the outside in."""
-        node: Node | None = self
+        node: FlowNode | None = self
         while node is not None:
             yield node
             node = node.child
 
-    def find(self, path: str) -> Node | None:
+    def find(self, path: str) -> FlowNode | None:
         """Return the node at a path of ids such as ``outer/inner``, None where there is none."""
         found = ""
         for node in self.walk():

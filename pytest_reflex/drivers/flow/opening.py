@@ -15,22 +15,22 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
-from pytest_reflex.drivers.common.protection import Relied
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.protection import ReliedFiles
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import cycle
-from pytest_reflex.drivers.flow.cycle import Cycle, Measures, before_resume, relied_by
+from pytest_reflex.drivers.flow.cycle import Cycle, Measures, before_resume, find_judging_files
 from pytest_reflex.drivers.flow.driver import FlowDriver
 from pytest_reflex.drivers.flow.ground import (
     ROOT,
     RUNS,
-    Ground,
+    FlowWorkspace,
     branch_of,
     refuse_other_branch,
     write_run_state,
 )
-from pytest_reflex.drivers.flow.model import Node
-from pytest_reflex.drivers.flow.prompts import AgentFile, Role, Staff
+from pytest_reflex.drivers.flow.model import FlowNode
+from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch, run_names
 from pytest_reflex.drivers.flow.targets import next_run_id
@@ -49,7 +49,7 @@ Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class FlowOptions:
     """How a new run is begun. `agents` are NAME or ROLE=NAME; `branch` is empty for one by task.
 
     Beside unsaved work none is begun, unless `allow_dirty` says keep (nothing of it is changed or
@@ -64,12 +64,12 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedFlow:
     """A flow that can be run: read, with agents that are there and sensors that can work."""
 
-    root: Node
+    root: FlowNode
     files: Mapping[str, AgentFile]
-    staff: Staff
+    staff: AgentRoles
     measures: Measures
     settings: Settings
     project: Path
@@ -79,7 +79,7 @@ class Prepared:
         return (FLOW_FILE, *self.root.agent_files())
 
 
-def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> Prepared:
+def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> PreparedFlow:
     """Return the flow of a project; raises ReflexError with what is wrong with any part of it.
 
     Where nothing `runs`, no program need be installed.
@@ -96,12 +96,12 @@ def prepare(project: Path, agents: Sequence[str] = (), *, runs: bool = True) -> 
     measures, more = _measures(root, settings, project)
     if problems := [*problems, *more]:
         raise FlowError(problems)
-    return Prepared(
+    return PreparedFlow(
         root=root, files=files, staff=staff, measures=measures, settings=settings, project=project
     )
 
 
-def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bool) -> Staff:
+def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bool) -> AgentRoles:
     names: dict[str, str] = dict(settings["flow.agents"])
     default = settings["agent"]
     for value in values:
@@ -125,11 +125,11 @@ def _staff(values: Sequence[str], settings: Settings, project: Path, *, runs: bo
             raise UsageError(f"agent {name!r} cannot take a prompt", hint=hint)
         return agent
 
-    return Staff(names, default, make)
+    return AgentRoles(names, default, make)
 
 
 def _problems_of_agents(
-    root: Node, files: Mapping[str, AgentFile], staff: Staff
+    root: FlowNode, files: Mapping[str, AgentFile], staff: AgentRoles
 ) -> Iterable[Problem]:
     """Yield why an agent that the flow needs cannot be had; each reason once."""
     needed = [(Role.CHEAP, "")] if staff.has_cheap else []
@@ -157,7 +157,7 @@ def _problems_of_agents(
     return told.values()
 
 
-def _measures(root: Node, settings: Settings, project: Path) -> tuple[Measures, list[Problem]]:
+def _measures(root: FlowNode, settings: Settings, project: Path) -> tuple[Measures, list[Problem]]:
     registry = open_host(settings["plugins"], project).registry
     measures: dict[tuple[str, str], Any] = {}
     problems = []
@@ -179,7 +179,7 @@ def _measures(root: Node, settings: Settings, project: Path) -> tuple[Measures, 
 
 
 def begin(
-    options: Options,
+    options: FlowOptions,
     *,
     project: Path,
     budget: Budget | None = None,
@@ -233,17 +233,17 @@ def _new_run(project: Path) -> str:
 
 
 def _ground(
-    prepared: Prepared,
+    prepared: PreparedFlow,
     folder: Path,
     run_id: str,
     given: Mapping[str, str],
     git: Git | None,
     say: Say,
-) -> Ground:
+) -> FlowWorkspace:
     project = prepared.project
     if git is not None:
         git.pin_hooks()
-    relied = relied_by(
+    relied = find_judging_files(
         prepared.root,
         prepared.protected_names(),
         project=project,
@@ -251,8 +251,8 @@ def _ground(
         hooks=git.hooks_folder() if git else None,
     )
     kept_out = list(filter(None, given["kept_out"].split("\0")))
-    theirs = Relied(programs=frozenset(str(project / name) for name in kept_out))
-    return Ground(
+    theirs = ReliedFiles(programs=frozenset(str(project / name) for name in kept_out))
+    return FlowWorkspace(
         project,
         run_id,
         git=git,
@@ -265,7 +265,7 @@ def _ground(
     )
 
 
-def _driver(prepared: Prepared, ground: Ground, task: str) -> FlowDriver:
+def _driver(prepared: PreparedFlow, ground: FlowWorkspace, task: str) -> FlowDriver:
     cycle = Cycle(prepared.measures, prepared.files, ground, prepared.staff)
     return FlowDriver(
         prepared.root,
@@ -288,7 +288,7 @@ def go_on(
 ) -> Events:
     """Continue a run and return its events."""
     files = FlowRunFile(project, run_id)
-    record = files.found()
+    record = files.load()
     data: Mapping[str, Any] = record.data
     if not _can_go_on(record):
         raise UsageError(f"the run {run_id} has ended", hint="begin a new one: flow run TASK")
@@ -303,7 +303,7 @@ def go_on(
     _refuse_other_tree(record, prepared.root)
     if files.is_foreign():
         files.adopt(git, say)
-        data = files.found().data
+        data = files.load().data
     ground = _ground(prepared, folder, run_id, data, git, say)
     ground.make_folders(prepared.root.paths())
     driver = _driver(prepared, ground, data["task"])
@@ -312,7 +312,7 @@ def go_on(
     )
 
 
-def _refuse_other_tree(record: Record, root: Node) -> None:
+def _refuse_other_tree(record: DriverRecord, root: FlowNode) -> None:
     paths = {frame["path"] for frame in record.data["position"]["frames"]}
     if gone := sorted(paths - set(root.paths())):
         place = Place(FLOW_FILE)
@@ -329,13 +329,13 @@ def abandon(project: Path, run_id: str) -> None:
     with files.own(lambda text: None) as file:
         record = file.read() or files.read()
         if record is not None:
-            file.save(record.ended(Stop(StopReason.ABANDONED), utc_now()))
+            file.save(record.end(Stop(StopReason.ABANDONED), utc_now()))
             position = record.data["position"]
             stack = [one["path"] for one in position["frames"]] or [min(position["results"])]
             write_run_state(project, run_id, status="abandoned", stack=stack, data=record.data)
 
 
-def unfinished(project: Path) -> list[str]:
+def find_unfinished(project: Path) -> list[str]:
     """Return the ids of the runs that can go on, the last one first."""
     found = []
     for name in run_names(project):
@@ -345,6 +345,6 @@ def unfinished(project: Path) -> list[str]:
     return found
 
 
-def _can_go_on(record: Record) -> bool:
+def _can_go_on(record: DriverRecord) -> bool:
     """Return whether a resume has something to do: where the root was left, nothing is."""
     return record.can_go_on and bool(record.data["position"]["frames"] or not record.reason)

@@ -17,12 +17,12 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Faults, Table
-from pytest_reflex.criteria.document import parse_document, read_bytes, shown
-from pytest_reflex.criteria.fields import filled_text_at, text_at, texts_at
+from pytest_reflex.criteria.diagnostics import Diagnostics, Table
+from pytest_reflex.criteria.document import display_path, parse_document, read_bytes
+from pytest_reflex.criteria.fields import nonempty_text_at, text_at, texts_at
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow.artifacts import ACTUATOR, CONTROLLER, ORCHESTRATOR, sensor_file
-from pytest_reflex.drivers.flow.model import Node, Sensor
+from pytest_reflex.drivers.flow.model import FlowNode, Sensor
 from pytest_reflex.errors import CriteriaError, FlowError, LimitError, Place, Problem
 from pytest_reflex.model.steps import Askable, Reply
 
@@ -46,7 +46,7 @@ class AgentFile:
     disallowed: tuple[str, ...] = ()
     model: str = ""
 
-    def filled(self, values: Mapping[str, str]) -> str:
+    def fill(self, values: Mapping[str, str]) -> str:
         """Return the text with ``{name}`` of the values replaced, in one pass."""
         places = "|".join(map(re.escape, values))
         return re.sub(rf"\{{({places})\}}", lambda match: values[match[1]], self.text)
@@ -54,7 +54,7 @@ class AgentFile:
 
 def read_agent_file(path: Path) -> AgentFile:
     """Return what an agent file says; raises FlowError with everything that is wrong with it."""
-    name = shown(path)
+    name = display_path(path)
     try:
         data = read_bytes(path, name)
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -75,7 +75,7 @@ def read_agent_file(path: Path) -> AgentFile:
     return found
 
 
-def _front_matter(text: str, name: str) -> tuple[Table, Faults]:
+def _front_matter(text: str, name: str) -> tuple[Table, Diagnostics]:
     """Return what the front matter says; raises CriteriaError.
 
     Where it is not YAML, a value on a line of its own counts as if it stood in quotes, as the
@@ -92,10 +92,10 @@ def _front_matter(text: str, name: str) -> tuple[Table, Faults]:
         raise
 
 
-def _agent(path: str, table: Table, text: str, faults: Faults) -> AgentFile:
+def _agent(path: str, table: Table, text: str, faults: Diagnostics) -> AgentFile:
     return AgentFile(
         path=path,
-        name=filled_text_at(table, "name", faults),
+        name=nonempty_text_at(table, "name", faults),
         text=text,
         description=_text(table, "description", faults),
         tools=_words(table, "tools", faults),
@@ -104,19 +104,19 @@ def _agent(path: str, table: Table, text: str, faults: Faults) -> AgentFile:
     )
 
 
-def _text(table: Table, key: str, faults: Faults) -> str:
+def _text(table: Table, key: str, faults: Diagnostics) -> str:
     """Return a text that need not be there; a key without a value has none."""
     return "" if table.get(key) is None else text_at(table, key, faults)
 
 
-def _words(table: Table, key: str, faults: Faults) -> tuple[str, ...]:
+def _words(table: Table, key: str, faults: Diagnostics) -> tuple[str, ...]:
     """Return a list of words, which may be written as one text with commas."""
     texts: list[tuple[str, Any]] = texts_at(table, key, faults)
     words = (word.strip() for text, _ in texts for word in text.split(","))
     return tuple(word for word in words if word)
 
 
-def _refuse_empty(body: str, faults: Faults) -> None:
+def _refuse_empty(body: str, faults: Diagnostics) -> None:
     if not body.strip():
         faults.add("the agent file has no instructions", (1, 1), hint="write them below the ---")
 
@@ -137,7 +137,7 @@ class Role(StrEnum):
     CHEAP = "cheap"
 
 
-class Staff:
+class AgentRoles:
     """Agents by role. `make` returns one by its name and a model, which may be empty."""
 
     def __init__(
@@ -245,12 +245,12 @@ def sensors_prompt(sensors: Sequence[tuple[Sensor, AgentFile]], artifacts: str) 
     parts = [_SENSORS]
     for sensor, file in sensors:
         path = f"{artifacts}/{sensor_file(sensor.name)}"
-        text = file.filled({"output-path": path, "artifacts-path": artifacts})
+        text = file.fill({"output-path": path, "artifacts-path": artifacts})
         parts.append(_SENSOR.format(name=sensor.name, path=path, text=text))
     return "".join(parts)
 
 
-def sensors_section(node: Node, artifacts: str) -> str:
+def sensors_section(node: FlowNode, artifacts: str) -> str:
     """Return the sensors of a node with their output files and targets, as a list."""
     return "\n".join(
         f"- {sensor.name}: {artifacts}/{sensor_file(sensor.name)} (target: {_target(sensor)})"
@@ -264,7 +264,7 @@ def _target(sensor: Sensor) -> str:
 
 def controller_prompt(
     file: AgentFile,
-    node: Node,
+    node: FlowNode,
     *,
     path: str,
     artifacts: str,
@@ -280,7 +280,7 @@ def controller_prompt(
     """
     section = sensors_section(node, artifacts)
     values = {"artifacts-path": artifacts, "node-path": path, "sensors-section": section}
-    text = file.filled({**values, **_child(node)})
+    text = file.fill({**values, **_child(node)})
     if node.child is None:
         text = "\n".join(line for line in text.split("\n") if "{child-node-id}" not in line)
     child = f"; it is, word for word, the task of the node {node.child.id}" if node.child else ""
@@ -301,7 +301,7 @@ def controller_prompt(
     )
 
 
-def _child(node: Node) -> Mapping[str, str]:
+def _child(node: FlowNode) -> Mapping[str, str]:
     return {"child-node-id": node.child.id} if node.child else {}
 
 
@@ -314,7 +314,7 @@ def actuator_prompt(
 ) -> str:
     """Return what an actuator is asked."""
     given, output = f"{artifacts}/{CONTROLLER}", f"{artifacts}/{ACTUATOR}"
-    text = file.filled({"input-path": given, "output-path": output, "artifacts-path": artifacts})
+    text = file.fill({"input-path": given, "output-path": output, "artifacts-path": artifacts})
     return _ACTUATOR.format(
         text=text.rstrip(),
         input=given,

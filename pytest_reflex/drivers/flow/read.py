@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_reflex.criteria.diagnostics import Faults, Spot, Table, in_order
+from pytest_reflex.criteria.diagnostics import Diagnostics, Spot, Table, in_order
 from pytest_reflex.criteria.document import read_document
 from pytest_reflex.criteria.fields import (
-    filled_text_at,
     list_at,
+    nonempty_text_at,
     number_at,
     refuse_unknown_keys,
     table_at,
@@ -20,9 +20,9 @@ from pytest_reflex.criteria.fields import (
     texts_at,
     word_at,
 )
-from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, RunWhen, Sensor
+from pytest_reflex.drivers.flow.model import ALL_PASS, FlowNode, OnError, RunWhen, Sensor
 from pytest_reflex.drivers.flow.prompts import AgentFile, read_agent_file
-from pytest_reflex.drivers.flow.targets import EXIT_ZERO, PASSED, Target, is_id, parse_target
+from pytest_reflex.drivers.flow.targets import EXIT_ZERO, PASSED, SensorTarget, is_id, parse_target
 from pytest_reflex.errors import CriteriaError, FlowError, Problem
 
 ROOT_KEYS = ("version", "defaults", "flow")
@@ -43,7 +43,7 @@ _AGENT_HINT = "its front matter has name, and may have description, tools, model
 
 def read_flow(
     path: Path, project: Path, *, deepest: int = 0
-) -> tuple[Node, Mapping[str, AgentFile]]:
+) -> tuple[FlowNode, Mapping[str, AgentFile]]:
     """Return the tree that a flow.yaml describes, and its agent files by their path.
 
     Paths in it start at the project; `deepest` bounds how deep nodes lie, 0 leaves that to YAML.
@@ -52,34 +52,34 @@ def read_flow(
     try:
         table, faults = read_document(path, "`version` and `flow`")
     except CriteriaError as error:
-        raise FlowError(_hinted(error.problems, _HINT)) from None
-    reading = _Reading(faults, project, deepest)
+        raise FlowError(_add_hint(error.problems, _HINT)) from None
+    reading = _FlowReader(faults, project, deepest)
     try:
         root = reading.document(table)
     except CriteriaError as error:  # too many problems
-        raise FlowError(_hinted(error.problems, _HINT)) from None
-    of_flow = _hinted(in_order(faults.found), _HINT)
-    if problems := [*of_flow, *_hinted(reading.of_agents, _AGENT_HINT)]:
+        raise FlowError(_add_hint(error.problems, _HINT)) from None
+    of_flow = _add_hint(in_order(faults.found), _HINT)
+    if problems := [*of_flow, *_add_hint(reading.of_agents, _AGENT_HINT)]:
         raise FlowError(problems)
     assert root is not None
     return root, reading.agents
 
 
-def _hinted(problems: Iterable[Problem], hint: str) -> list[Problem]:
+def _add_hint(problems: Iterable[Problem], hint: str) -> list[Problem]:
     return [one if one.hint else replace(one, hint=hint) for one in problems]
 
 
-class _Reading:
+class _FlowReader:
     """One file that is being read, with the agent files that it names."""
 
-    def __init__(self, faults: Faults, project: Path, deepest: int) -> None:
+    def __init__(self, faults: Diagnostics, project: Path, deepest: int) -> None:
         self._faults, self._project, self._deepest = faults, project, deepest
         self.agents: dict[str, AgentFile] = {}
         self.of_agents: list[Problem] = []
         self._broken: set[str] = set()
         self._of_root: frozenset[str] = frozenset()
 
-    def document(self, table: Table) -> Node | None:
+    def document(self, table: Table) -> FlowNode | None:
         refuse_unknown_keys(table, ROOT_KEYS, self._faults, what="a flow")
         if type(table.get("version")) is not int or table["version"] != 1:
             self._faults.add("version must be 1", table.at("version"), hint="version: 1")
@@ -95,12 +95,12 @@ class _Reading:
             return None
         return self._node(table["flow"], termination, ())
 
-    def _node(self, table: Table, defaults: Table, above: tuple[str, ...]) -> Node:
+    def _node(self, table: Table, defaults: Table, above: tuple[str, ...]) -> FlowNode:
         faults = self._faults
         refuse_unknown_keys(table, NODE_KEYS, faults, what="a node")
         name = self._id(table, above)
         word_at(table, "type", ("loop",), faults, hint="type: loop")
-        controller = filled_text_at(table, "controller", faults)
+        controller = nonempty_text_at(table, "controller", faults)
         if controller.startswith(BUILTIN) and controller != ALL_PASS:
             message = f"there is no controller {controller!r}"
             faults.add(message, table.at("controller"), hint=f"controller: {ALL_PASS}")
@@ -113,7 +113,7 @@ class _Reading:
         parallel = table.get("parallel", False)
         if not isinstance(parallel, bool):
             faults.add("parallel must be true or false", table.at("parallel"))
-        return Node(
+        return FlowNode(
             id=name,
             controller=controller,
             sensors=sensors,
@@ -126,7 +126,7 @@ class _Reading:
         )
 
     def _id(self, table: Table, above: tuple[str, ...]) -> str:
-        name = filled_text_at(table, "id", self._faults)
+        name = nonempty_text_at(table, "id", self._faults)
         if not name:
             return name
         if not is_id(name):
@@ -143,7 +143,7 @@ class _Reading:
 
     def _actuator(
         self, table: Table, defaults: Table, above: tuple[str, ...]
-    ) -> tuple[str, Node | None]:
+    ) -> tuple[str, FlowNode | None]:
         """Return the agent file and the child of a node; it has one of them."""
         faults = self._faults
         if not isinstance(table.get("actuator"), Table):
@@ -250,7 +250,7 @@ class _Reading:
             told = " and ".join(kinds) or "none of them"
             message = f"a sensor has one of command, criteria and agent, not {told}"
             faults.add(message, table.at_key(kinds[1]) if kinds else table.spot)
-        given = {kind: filled_text_at(table, kind, faults) for kind in kinds}
+        given = {kind: nonempty_text_at(table, kind, faults) for kind in kinds}
         agent = self._agent_at(table, "agent", "a sensor") if given.get("agent") else ""
         return Sensor(
             name=self._sensor_name(table, kinds, agent),
@@ -266,14 +266,14 @@ class _Reading:
     def _sensor_name(self, table: Table, kinds: list[str], agent: str) -> str:
         if "name" not in table and kinds == ["agent"]:
             return self._name_of_agent(agent, table.at("agent"))
-        name = filled_text_at(table, "name", self._faults)
-        return self._checked_name(name, table.at("name"))
+        name = nonempty_text_at(table, "name", self._faults)
+        return self._check_name(name, table.at("name"))
 
     def _name_of_agent(self, path: str, spot: Spot) -> str:
         """Return the name that the front matter of a sensor's file gives it, if it can be read."""
-        return self._checked_name(self.agents[path].name if path in self.agents else "", spot)
+        return self._check_name(self.agents[path].name if path in self.agents else "", spot)
 
-    def _checked_name(self, name: str, spot: Spot) -> str:
+    def _check_name(self, name: str, spot: Spot) -> str:
         if name and not _SENSOR_NAME.fullmatch(name):
             message = f"name {name!r} of a sensor has letters, digits, _ and - alone, 64 at most"
             self._faults.add(message, spot, hint="name: unit-tests")
@@ -291,7 +291,7 @@ class _Reading:
             self._faults.add("criteria need an artifact", table.at("criteria"), hint=hint)
         return tuple(found)
 
-    def _target(self, table: Table, kinds: list[str]) -> Target:
+    def _target(self, table: Table, kinds: list[str]) -> SensorTarget:
         of_criteria = kinds == ["criteria"]
         if "target" not in table:
             return PASSED if of_criteria else EXIT_ZERO
@@ -325,7 +325,7 @@ class _Reading:
         return RunWhen(word) if word else RunWhen.ALWAYS
 
     def _agent_at(self, table: Table, key: str, what: str) -> str:
-        path = filled_text_at(table, key, self._faults)
+        path = nonempty_text_at(table, key, self._faults)
         if path:
             self._agent(path, table.at(key), what)
         return path

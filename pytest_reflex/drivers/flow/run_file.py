@@ -15,14 +15,14 @@ from typing import Any
 from pytest_reflex.contracts.validate import ContractError
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
-from pytest_reflex.drivers.common.record import Record, RunRow
+from pytest_reflex.drivers.common.record import DriverRecord, RunRow
 from pytest_reflex.drivers.common.record_file import ROOT, RunFile
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.artifacts import first_line
 from pytest_reflex.drivers.flow.ground import LOG
 from pytest_reflex.drivers.flow.ground import RUNS as FLOW_RUNS
-from pytest_reflex.drivers.flow.state import Frame, NodeStatus, Position, Reading, Step
+from pytest_reflex.drivers.flow.state import Frame, NodeStatus, NodeStep, Position, SensorReading
 from pytest_reflex.drivers.flow.targets import by_component, is_id, is_run_id, label_of
 from pytest_reflex.errors import FlowError, StateError, StepError, UsageError
 from pytest_reflex.model.run import Spend
@@ -42,7 +42,7 @@ _ENDS = {
 }
 
 
-def foreign_record(project: Path, run: str) -> Record | None:
+def foreign_record(project: Path, run: str) -> DriverRecord | None:
     """Return a run as its own files have it, None where there are none.
 
     Raises StateError where they cannot be read, or say what cannot be.
@@ -54,14 +54,14 @@ def foreign_record(project: Path, run: str) -> Record | None:
         return None
     state, _ = found
     if state.get("run-id", run) != run:
-        raise _damaged(path, f"run-id is {state['run-id']!r}")
+        raise _damage_error(path, f"run-id is {state['run-id']!r}")
     status = state.get("status")
     if status != NodeStatus.RUNNING.value and status not in _ENDS:
-        raise _damaged(path, f"status is {status!r}")
+        raise _damage_error(path, f"status is {status!r}")
     task = _text(path, state, "task")
     node_path = _text(path, state, "active-node-path")
     if not all(is_id(part) for part in node_path.split("/")):
-        raise _damaged(path, f"active-node-path is {node_path!r}")
+        raise _damage_error(path, f"active-node-path is {node_path!r}")
     data = {
         "task": task,
         "branch": _text(path, state, "branch", may_be_empty=True),
@@ -71,7 +71,7 @@ def foreign_record(project: Path, run: str) -> Record | None:
     }
     position = Position(frames=_frames(folder, node_path, task))
     changed = f"{datetime.fromtimestamp(path.stat().st_mtime, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    record = Record(
+    record = DriverRecord(
         driver=NAME,
         run=run,
         started_at=changed,
@@ -91,11 +91,11 @@ def foreign_record(project: Path, run: str) -> Record | None:
         "offences": 0,
     }
     ended = Position(frames=(), results={root.path: result})
-    record = Record(**{**_fields(record), "data": {**data, "position": ended.to_json()}})
-    return record.ended(Stop(_ENDS[status]), changed)
+    record = DriverRecord(**{**_fields(record), "data": {**data, "position": ended.to_json()}})
+    return record.end(Stop(_ENDS[status]), changed)
 
 
-def _fields(record: Record) -> dict[str, Any]:
+def _fields(record: DriverRecord) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
@@ -110,7 +110,7 @@ def _frames(folder: Path, node_path: str, task: str) -> tuple[Frame, ...]:
         front, body = _document(nodes / texts.ORCHESTRATOR) or ({"iteration": 0}, "")
         iteration = front.get("iteration")
         if type(iteration) is not int or iteration < 0:
-            raise _damaged(nodes / texts.ORCHESTRATOR, f"iteration is {iteration!r}")
+            raise _damage_error(nodes / texts.ORCHESTRATOR, f"iteration is {iteration!r}")
         is_over = front.get("status", NodeStatus.RUNNING.value) != NodeStatus.RUNNING.value
         if is_over and frames:
             break
@@ -123,17 +123,17 @@ def _frames(folder: Path, node_path: str, task: str) -> tuple[Frame, ...]:
             sensors=_readings(nodes),
             plan=_plan(nodes),
             acts=max(iteration - 1, 0),
-            step=Step.REMEASURE,
+            step=NodeStep.REMEASURE,
         )
         frames.append(frame)
         parent = label_of(parent, frame.iteration)
-    above = [_acting(frame) for frame in frames[:-1]]
+    above = [_resume_act(frame) for frame in frames[:-1]]
     return (*above, frames[-1])
 
 
-def _acting(frame: Frame) -> Frame:
+def _resume_act(frame: Frame) -> Frame:
     """Return a node whose child is at work."""
-    wire = {**frame.to_json(), "step": Step.MEASURE.value, "acts": frame.iteration}
+    wire = {**frame.to_json(), "step": NodeStep.MEASURE.value, "acts": frame.iteration}
     return Frame.from_json(wire)
 
 
@@ -146,20 +146,20 @@ def _plan(nodes: Path) -> str:
         return ""
 
 
-def _readings(nodes: Path) -> dict[str, Reading]:
+def _readings(nodes: Path) -> dict[str, SensorReading]:
     """Return what the sensors said last, to be shown; nothing is decided by it."""
     found = {}
     for name in names_in(nodes):
         if name.startswith("sensor-") and name.endswith("-output.md"):
             data = read_if_regular(nodes / name, _MOST_BYTES) or b""
             try:
-                front, _ = texts.parted(data.decode())
+                front, _ = texts.split_front_matter(data.decode())
             except (ContractError, UnicodeDecodeError):
                 continue
             state = front.get("status")
             sensor = name.removeprefix("sensor-").removesuffix("-output.md")
             if state in ("pass", "fail", "pending"):
-                found[sensor] = Reading(state=state)
+                found[sensor] = SensorReading(state=state)
     return found
 
 
@@ -168,11 +168,11 @@ def _document(path: Path) -> tuple[Mapping[str, Any], str] | None:
     if data is None:
         return None
     try:
-        return texts.parted(data.decode("utf-8"))
+        return texts.split_front_matter(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise _damaged(path, "it is not UTF-8 text") from None
+        raise _damage_error(path, "it is not UTF-8 text") from None
     except ContractError as error:
-        raise _damaged(path, str(error)) from None
+        raise _damage_error(path, str(error)) from None
 
 
 def _text(path: Path, front: Mapping[str, Any], key: str, *, may_be_empty: bool = False) -> str:
@@ -180,11 +180,11 @@ def _text(path: Path, front: Mapping[str, Any], key: str, *, may_be_empty: bool 
     if value is None and may_be_empty:
         return ""
     if not isinstance(value, str) or not (value.strip() or may_be_empty):
-        raise _damaged(path, f"{key} is {value!r}")
+        raise _damage_error(path, f"{key} is {value!r}")
     return value
 
 
-def _damaged(path: Path, why: str) -> StateError:
+def _damage_error(path: Path, why: str) -> StateError:
     hint = "correct the file, or move the folder of the run away"
     return StateError(f"{path} holds no state of a run: {why}", hint=hint)
 
@@ -196,7 +196,7 @@ class FlowRunFile(RunFile):
         super().__init__(project, NAME, run)
         self._project = project
 
-    def read(self) -> Record | None:
+    def read(self) -> DriverRecord | None:
         """Return the state, None where there is none; raises StateError, and writes nothing."""
         return super().read() or foreign_record(self._project, self.run)
 
@@ -206,7 +206,7 @@ class FlowRunFile(RunFile):
 
     def adopt(self, git: Git | None, say: Callable[[str], object]) -> None:
         """Have what another program left as a state of ours."""
-        record = self.found()
+        record = self.load()
         data = dict(record.data)
         if git is not None:
             data["base_commit"] = git.common_commit(data["base"], data["branch"]) or git.head()
@@ -217,7 +217,7 @@ class FlowRunFile(RunFile):
                 file.save(replace(record, data=data))
 
 
-def refuse_missing_branch(git: Git, record: Record) -> None:
+def refuse_missing_branch(git: Git, record: DriverRecord) -> None:
     """Raise UsageError where the branch of a run that another program left is not there."""
     branch = record.data["branch"]
     if branch not in git.branches():
@@ -258,7 +258,7 @@ def branch_here(project: Path) -> str:
         return ""
 
 
-def boundaries(project: Path, record: Record) -> list[messages.Boundary]:
+def boundaries(project: Path, record: DriverRecord) -> list[messages.Boundary]:
     """Return the boundaries of a run, the first one first; what git does not have is left out."""
     data = record.data
     if not data.get("branch"):
@@ -273,7 +273,9 @@ def boundaries(project: Path, record: Record) -> list[messages.Boundary]:
     return [one for one in found if one is not None and one.run == record.run]
 
 
-def drawn(made: Iterable[messages.Boundary], record: Record) -> list[messages.Boundary]:
+def order_boundaries(
+    made: Iterable[messages.Boundary], record: DriverRecord
+) -> list[messages.Boundary]:
     """Return boundaries as a tree: an iteration comes before those of the child that acted in it.
 
     Iterations that are not over yet have the status ``open``.
@@ -296,7 +298,7 @@ def drawn(made: Iterable[messages.Boundary], record: Record) -> list[messages.Bo
     return sorted(found.values(), key=lambda one: by_component(one.label))
 
 
-def shape(project: Path, record: Record) -> list[tuple[str, int]]:
+def shape(project: Path, record: DriverRecord) -> list[tuple[str, int]]:
     """Return paths and `max_iterations` of the nodes, as far as flow.yaml can be read."""
     from pytest_reflex.drivers.flow.opening import FLOW_FILE
     from pytest_reflex.drivers.flow.read import read_flow

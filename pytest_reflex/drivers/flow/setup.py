@@ -13,7 +13,7 @@ from string import Template
 from pytest_reflex.criteria.author.yaml_writer import scalar
 from pytest_reflex.criteria.document import read_bytes
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.storage.files import refuse_links
 
 FLOW_FILE = ".ai-loop/flow.yaml"
@@ -25,7 +25,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class TemplateValues:
     """What is filled into a template: the command that measures, and iterations of the loops."""
 
     command: str = COMMAND
@@ -48,7 +48,7 @@ def has_inner(name: str) -> bool:
     return "$inner_iterations" in _flow_text(name)
 
 
-def files_of(name: str, choices: Choices) -> dict[str, str]:
+def files_of(name: str, choices: TemplateValues) -> dict[str, str]:
     """Return the files of a template by their path in a project; raises UsageError."""
     if name not in templates():
         raise UsageError(f"there is no flow {name!r}", hint=did_you_mean(name, templates()))
@@ -72,13 +72,15 @@ def write(project: Path, files: Mapping[str, str]) -> Iterator[tuple[str, bool]]
 
     Where flow.yaml is kept, agent files that it does not name are left out. Raises ReflexError.
     """
-    flow = _kept_flow(project) if os.path.lexists(project / FLOW_FILE) else files[FLOW_FILE]
+    flow = (
+        _read_existing_flow(project) if os.path.lexists(project / FLOW_FILE) else files[FLOW_FILE]
+    )
     for name, text in files.items():
         if name in flow or not name.startswith(AGENTS):
             yield name, _write(project, name, text)
 
 
-def _kept_flow(project: Path) -> str:
+def _read_existing_flow(project: Path) -> str:
     """Return the flow that is there; what cannot be read names no agent file."""
     try:
         return read_bytes(project / FLOW_FILE, FLOW_FILE).decode("utf-8", "replace")
@@ -96,7 +98,7 @@ def _write(project: Path, name: str, text: str) -> bool:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        raise UsageError(f"{visible(name)} cannot be written: {error.strerror}") from None
+        raise UsageError(f"{escape_control(name)} cannot be written: {error.strerror}") from None
     return True
 
 

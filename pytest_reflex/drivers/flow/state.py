@@ -16,7 +16,7 @@ from typing import Any
 from pytest_reflex.drivers.flow.targets import label_of
 
 
-class Step(StrEnum):
+class NodeStep(StrEnum):
     """What a node does next."""
 
     ENTER = "enter"
@@ -45,7 +45,7 @@ PENDING, PASS, FAIL = "pending", "pass", "fail"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class SensorReading:
     """What a sensor said last: `state` is pass, fail or pending; `value` in words, maybe empty."""
 
     state: str
@@ -70,10 +70,10 @@ class Frame:
     path: str
     task: str
     parent: str = ""
-    step: Step = Step.ENTER
+    step: NodeStep = NodeStep.ENTER
     iteration: int = 0
-    first: Mapping[str, Reading] = field(default_factory=dict)
-    sensors: Mapping[str, Reading] = field(default_factory=dict)
+    first: Mapping[str, SensorReading] = field(default_factory=dict)
+    sensors: Mapping[str, SensorReading] = field(default_factory=dict)
     target_met: bool = False
     plan: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Frame:
             return cls(
                 **{
                     **given,
-                    "step": Step(wire["step"]),
+                    "step": NodeStep(wire["step"]),
                     "status": NodeStatus(wire["status"]),
                     "first": _readings(wire["first"]),
                     "sensors": _readings(wire["sensors"]),
@@ -120,8 +120,8 @@ class Frame:
             raise ValueError(f"no node of a flow: {error}") from None
 
 
-def _readings(wire: Mapping[str, Any]) -> dict[str, Reading]:
-    return {name: Reading(**reading) for name, reading in wire.items()}
+def _readings(wire: Mapping[str, Any]) -> dict[str, SensorReading]:
+    return {name: SensorReading(**reading) for name, reading in wire.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class Position:
         """Return it with other values of the innermost node."""
         return replace(self, frames=(*self.frames[:-1], replace(self.top, **changes)))
 
-    def entered(self, child: str, spent: Mapping[str, Any]) -> Position:
+    def enter(self, child: str, spent: Mapping[str, Any]) -> Position:
         """Return it inside a child of the innermost node, whose plan is the child's task."""
         frame = Frame(
             path=f"{self.top.path}/{child}",
@@ -157,10 +157,11 @@ class Position:
             offences=self.results.get(f"{self.top.path}/{child}", {}).get("offences", 0),
         )
         return replace(
-            self, frames=(*self.with_top(step=Step.MEASURE, acts=self.top.acts + 1).frames, frame)
+            self,
+            frames=(*self.with_top(step=NodeStep.MEASURE, acts=self.top.acts + 1).frames, frame),
         )
 
-    def left(self) -> Position:
+    def leave(self) -> Position:
         """Return it without the innermost node, whose result its parent has from now on."""
         done = self.top
         result = {
@@ -199,6 +200,6 @@ class Position:
             raise ValueError(f"no position in a flow: {error}") from None
 
 
-def all_pass(readings: Mapping[str, Reading]) -> bool:
+def all_pass(readings: Mapping[str, SensorReading]) -> bool:
     """Return whether every sensor passes; of no sensors, not all do."""
     return bool(readings) and all(one.state == PASS for one in readings.values())

@@ -81,7 +81,7 @@ OF_CRITERIA = ("passed", "score")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SensorTarget:
     """One target: `what` is exit, stdout, value, passed or score; `text` is how it was written."""
 
     text: str
@@ -99,26 +99,26 @@ class Target:
         return _OPERATORS[self.op](value, self.number)
 
 
-EXIT_ZERO = Target("exit == 0", "exit")
-PASSED = Target("passed", "passed")
+EXIT_ZERO = SensorTarget("exit == 0", "exit")
+PASSED = SensorTarget("passed", "passed")
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> SensorTarget:
     """Return the target that a text stands for; raises ValueError with what is wrong."""
     text = text.strip()
     if text == "passed":
         return PASSED
     if match := _SAYS.fullmatch(text):
-        return Target(text, "stdout", _pattern(match["of"]))
+        return SensorTarget(text, "stdout", _pattern(match["of"]))
     if match := _COMPARED.fullmatch(text):
         what, number = match["what"], Fraction(match["number"])
         if match["of"] is not None:
-            return Target(text, "value", _pattern(match["of"]), match["op"], number)
+            return SensorTarget(text, "value", _pattern(match["of"]), match["op"], number)
         if what == "exit" and number.denominator != 1:
             raise ValueError("an exit status is a whole number")
         if what == "score" and not 0 <= number <= 1:
             raise ValueError("a score lies between 0 and 1")
-        return Target(text, what, "", match["op"], number)
+        return SensorTarget(text, what, "", match["op"], number)
     raise ValueError(f"a target is {FORMS}")
 
 

@@ -216,7 +216,7 @@ _NOTHING = re.compile(r"(?:none|n/?a|tbd|todo|unknown|implied|-|\?|nothing|open)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Statement:
     """One statement of a spec: a list item or a sentence, and the section that it stands in.
 
     `section` is empty outside of those that are known; `numbered` where it is an item with a
@@ -230,7 +230,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedNumber:
     """A number that something is compared with: ``p95 < 100 ms``."""
 
     what: str
@@ -251,7 +251,7 @@ class Comparison:
         return " ".join(part for part in (self.what, self.sign, number, self.unit) if part)
 
 
-def parts_of(spec: str) -> Iterator[Part]:
+def parts_of(spec: str) -> Iterator[Statement]:
     """Yield the statements of a spec in their order."""
     section, fenced = "", False
     for line in _LABEL_IN_LINE.sub("\n", spec).splitlines():
@@ -276,7 +276,7 @@ def parts_of(spec: str) -> Iterator[Part]:
         numbered = bool(mark) and _NUMBERED.match(text) is not None
         for sentence in [body] if mark else _SENTENCE_END.split(body):
             if plain := sentence.strip().rstrip(".;").strip():
-                yield Part(plain, section, bool(mark), numbered)
+                yield Statement(plain, section, bool(mark), numbered)
 
 
 def states_nothing(text: str) -> bool:
@@ -284,7 +284,7 @@ def states_nothing(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None
 
 
-def comparisons(text: str) -> Iterator[Comparison]:
+def comparisons(text: str) -> Iterator[ComparedNumber]:
     """Yield the comparisons with a number in a statement."""
     start = 0
     for match in _COMPARED.finditer(text):
@@ -292,8 +292,8 @@ def comparisons(text: str) -> Iterator[Comparison]:
         if unit.lower() in _NO_UNITS:
             unit = ""
         before = text[max(start, match.start() - 120) : match.start()]
-        yield Comparison(
-            _named(before),
+        yield ComparedNumber(
+            _subject_of(before),
             _SIGNS[" ".join(match["sign"].lower().split())],
             Fraction(match["number"].replace(",", "")),
             {"$": "USD", "€": "EUR", "£": "GBP"}.get(match["money"], unit),
@@ -301,7 +301,7 @@ def comparisons(text: str) -> Iterator[Comparison]:
         start = match.end()
 
 
-def _named(before: str) -> str:
+def _subject_of(before: str) -> str:
     """Return what is compared: the last words before the sign, up to one that joins."""
     phrase = re.split(r"[,;:(]|\. ", before)[-1]
     found: list[str] = []
@@ -318,7 +318,7 @@ def _named(before: str) -> str:
     return " ".join(found)
 
 
-def measures(text: str) -> list[Comparison]:
+def measures(text: str) -> list[ComparedNumber]:
     """Return the comparisons of a statement that are about the result."""
     return [one for one in comparisons(text) if not one.is_limit_of_work]
 

@@ -12,33 +12,33 @@ from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.arguments import settings_of
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.events import utc_now
-from pytest_reflex.drivers.common.record import INTERRUPTED, Record
+from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal import machine, statefile
 from pytest_reflex.drivers.goal.driver import NAME
-from pytest_reflex.drivers.goal.guarding import kept_of, relied_by
+from pytest_reflex.drivers.goal.guarding import find_verifying_files, open_kept_files
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
 from pytest_reflex.drivers.goal.model import GoalState, GoalStatus, Reversibility, Shape, Workflow
 from pytest_reflex.drivers.goal.opening import (
     BUDGET,
     ITERATIONS,
-    Limits,
-    People,
+    GoalLimits,
+    GoalListeners,
     approve,
     driver_of,
+    find_unfinished,
     last_run,
     new_run,
     refuse_agent,
     refuse_no_git,
-    shown,
-    unfinished,
+    relay_events,
     write_files,
 )
 from pytest_reflex.drivers.goal.plan import score_spec
 from pytest_reflex.drivers.goal.spec import reversibility_of, workflow_of
-from pytest_reflex.drivers.goal.standing import Goal, Place
-from pytest_reflex.drivers.goal.verify import Approvals, as_claimed
+from pytest_reflex.drivers.goal.standing import Goal, GoalStep
+from pytest_reflex.drivers.goal.verify import Approvals, as_claim
 from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.host import open_host
 from pytest_reflex.model.stop import StopReason
@@ -78,7 +78,7 @@ def refuse_unfinished(project: Path) -> None:
 
     Raises LockedError where a process drives it.
     """
-    if run_file := unfinished(project):
+    if run_file := find_unfinished(project):
         if run_file.is_driven():
             raise LockedError(f"{run_file.run} is driven by another process")
         hint = "pytest-reflex goal continue, or goal cancel"
@@ -98,7 +98,7 @@ def go_on(
     max_iterations: str,
     agent: str,
     yes: bool,
-    people: People,
+    people: GoalListeners,
 ) -> tuple[RunFile, Events]:
     """Continue the goal of a project; return the files of its run, and its events."""
     settings = settings_of(project)
@@ -106,38 +106,38 @@ def go_on(
     foreign = foreign_state(project)
     if foreign is not None and foreign.status in _ACTIVE:
         refuse_agent(chosen, settings, project)
-        run_file = _adopted(foreign, project, chosen, people.say)
+        run_file = _adopt(foreign, project, chosen, people.say)
     elif found := last_run(project):
         run_file = found
     else:
         raise UsageError(NO_GOAL, hint="pytest-reflex goal start SPEC")
-    record = run_file.found()
+    record = run_file.load()
     if not record.can_go_on:
         # Who was killed behind the end may not have shown it.
         if record.reason != StopReason.CANCELLED:
             write_files(LoopFiles(project), record)
         raise UsageError(f"{run_file.run} has ended", hint="pytest-reflex goal start SPEC")
-    limits = Limits(
+    limits = GoalLimits(
         budget=_more(budget, record.budget.get("usd", BUDGET), "--budget"),
         max_iterations=int(_more(max_iterations, record.max_iterations, "--max-iterations")),
-    ).checked()
+    ).validate()
     refuse_agent(agent or record.agent, settings, project)
     goal = Goal.from_json(record.data)
     if record.reason:  # who was killed before that has still to be told
-        goal = machine.reopened(goal, is_asked=people.ask is not None)
+        goal = machine.reopen(goal, is_asked=people.ask is not None)
     goal = replace(goal, is_confirmed=goal.is_confirmed or yes)
     if goal.reversibility is Reversibility.CHECKPOINTED:
         refuse_no_git(project)
     registry = open_host(settings["plugins"], project).registry
-    kept = kept_of(
+    kept = open_kept_files(
         project,
         run_file.make_folder(people.say),
         record,
-        relied_by(goal.state, project=project, registry=registry),
+        find_verifying_files(goal.state, project=project, registry=registry),
         is_driven=run_file.is_driven(),
         say=people.say,
     )
-    approvals = _approved(goal.state, project, registry, people.say, yes=yes)
+    approvals = _load_approvals(goal.state, project, registry, people.say, yes=yes)
     with run_file.own(people.say) as file:
         file.save(replace(file.read() or record, data=goal.to_json()))
     driver = driver_of(goal, run_file, project, registry, approvals, settings, kept, people)
@@ -150,7 +150,7 @@ def go_on(
         project=project,
         say=people.say,
     )
-    return run_file, shown(events, run_file, project, people)
+    return run_file, relay_events(events, run_file, project, people)
 
 
 def _more(text: str, now: float, flag: str) -> float:
@@ -162,19 +162,19 @@ def _more(text: str, now: float, flag: str) -> float:
     return now + float(text) if text.startswith("+") else float(text)
 
 
-def _approved(
+def _load_approvals(
     state: GoalState, project: Path, registry: Registry, say: Say, *, yes: bool
 ) -> Approvals:
     """Return what may be run; what is not approved is shown, and approved by `yes` alone."""
     if yes:
         return approve(state, project, registry, say)
     approvals = Approvals.load(project)
-    for one in approvals.missing(state.started, registry):
+    for one in approvals.find_missing(state.started, registry):
         say(f"not run unless it is approved (goal continue --yes): {one.text}")
     return approvals
 
 
-def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
+def _adopt(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     """Return the files of a run made of what another program left."""
     if not state.spec.strip() or not state.criteria:
         hint = "pytest-reflex goal start SPEC"
@@ -190,7 +190,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     rubric = score_spec(state.spec)
     steps = state.steps or tuple(one.text for one in state.criteria)
     left = state.remaining_steps or tuple(one for one in steps if one not in state.completed_steps)
-    criteria = tuple(as_claimed(one) for one in state.criteria)
+    criteria = tuple(as_claim(one) for one in state.criteria)
     state = replace(
         state,
         criteria=criteria,
@@ -207,15 +207,15 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
         workflow=workflow_of(state.spec) or Workflow.BUILD,
         reversibility=reversibility,
         rubric=rubric.to_json(),
-        at=Place.G1,
+        at=GoalStep.G1,
     )
     run_file, now = RunFile(project, NAME, state.own["run"]), utc_now()
-    record = Record(
+    record = DriverRecord(
         driver=NAME,
         run=run_file.run,
         started_at=now,
         changed_at=now,
-        data=machine.begun(goal).to_json(),
+        data=machine.begin_iteration(goal).to_json(),
         status=INTERRUPTED,
         iteration=state.iteration,
         max_iterations=ITERATIONS,
@@ -228,7 +228,7 @@ def _adopted(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
     return run_file
 
 
-def standing(project: Path) -> tuple[Goal | None, Record | None, GoalState]:
+def load_goal(project: Path) -> tuple[Goal | None, DriverRecord | None, GoalState]:
     """Return the goal of a project and its record, or the state that another program left.
 
     Raises UsageError where there is neither.
@@ -239,7 +239,7 @@ def standing(project: Path) -> tuple[Goal | None, Record | None, GoalState]:
     run_file = last_run(project)
     if run_file is None:
         raise UsageError(NO_GOAL, hint="pytest-reflex goal start SPEC")
-    record = run_file.found()
+    record = run_file.load()
     goal = Goal.from_json(record.data)
     return goal, record, goal.state
 
@@ -272,7 +272,7 @@ def cancel(project: Path, *, keeps: bool, say: Say) -> str:
         record = file.read()
         goes_on = record is not None and record.can_go_on
         if record is not None and goes_on:
-            record = record.ended(Stop(StopReason.CANCELLED), utc_now())
+            record = record.end(Stop(StopReason.CANCELLED), utc_now())
             file.save(record)
     if not keeps:
         files.remove_state()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from pytest_reflex.drivers.goal.claims import (
-    Part,
+    Statement,
     code_of,
     commands,
     comparisons,
@@ -135,11 +135,11 @@ _ENDS = re.compile(
 Scored = tuple[int, str]
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{one_line(text.strip(), 60)}"'
 
 
-def _stated(parts: list[Part], section: str) -> list[Part]:
+def _statements_in(parts: list[Statement], section: str) -> list[Statement]:
     return [one for one in parts if one.section == section and not states_nothing(one.text)]
 
 
@@ -149,7 +149,7 @@ def _objects(text: str, left_out: frozenset[str] = frozenset()) -> list[str]:
     return [word for word in found if word.lower() not in _EMPTY_WORDS | left_out]
 
 
-def _positive(parts: list[Part]) -> list[Part]:
+def _positive(parts: list[Statement]) -> list[Statement]:
     return [one for one in parts if not is_ruled_out(one.text)]
 
 
@@ -158,18 +158,18 @@ def is_ruled_out(text: str) -> bool:
     return _RULES_OUT.match(text) is not None
 
 
-def _outcome(parts: list[Part]) -> Scored:
+def _outcome(parts: list[Statement]) -> Scored:
     sections = ("", "outcome", "success", "steps", "scope")
     about = [one for one in _positive(parts) if one.section in sections]
     for one in about:
         if found := measures(one.text):
-            return 2, f"a number to reach: {_quoted(str(found[0]))}"
+            return 2, f"a number to reach: {_quote(str(found[0]))}"
         if seen := _OBSERVABLE.search(one.text):
-            return 2, f"a result that can be seen: {_quoted(seen[0])}"
+            return 2, f"a result that can be seen: {_quote(seen[0])}"
     for one in about:
         goal = one.section == "outcome" and not states_nothing(one.text)
         if (goal or _VERBS.search(one.text)) and (_objects(one.text) or code_of(one.text)):
-            return 1, f"a direction without a measure: {_quoted(one.text)}"
+            return 1, f"a direction without a measure: {_quote(one.text)}"
     return 0, "nothing says what is different afterwards"
 
 
@@ -182,24 +182,24 @@ def places_of(text: str) -> list[str]:
     return code + [one for one in _PLACE.findall(plain) if not _NOT_PLACES.match(one)]
 
 
-def _scope(parts: list[Part]) -> Scored:
+def _scope(parts: list[Statement]) -> Scored:
     sections = ("constraints", "success", "done")
     about = [one for one in _positive(parts) if one.section not in sections]
     for one in about:
         if found := places_of(one.text):
-            return 2, f"names {_quoted(found[0])}"
-    if stated := _stated(parts, "scope"):
-        return 1, f"an area: {_quoted(stated[0].text)}"
+            return 2, f"names {_quote(found[0])}"
+    if stated := _statements_in(parts, "scope"):
+        return 1, f"an area: {_quote(stated[0].text)}"
     for one in about:
         ended = _ENDS.search(one.text)
         text = one.text[: ended.start()] if ended else one.text
         if _VERBS.search(text) and (found := _objects(text, _QUALITIES)):
-            return 1, f"an area: {_quoted(' '.join(found[:4]))}"
+            return 1, f"an area: {_quote(' '.join(found[:4]))}"
     return 0, "nothing says what may change"
 
 
-def _constraints(parts: list[Part]) -> Scored:
-    found = [one.text for one in _stated(parts, "constraints")]
+def _constraints(parts: list[Statement]) -> Scored:
+    found = [one.text for one in _statements_in(parts, "constraints")]
     for one in parts:
         if one.section == "constraints":
             found += [match[0] for match in list(_LIMITS.finditer(one.text))[1:]]
@@ -210,45 +210,45 @@ def _constraints(parts: list[Part]) -> Scored:
             found += [str(limit) for limit in comparisons(one.text) if limit.is_limit_of_work]
     if not found:
         return 0, "nothing is named that must not change"
-    reason = f"{'limits' if len(found) > 1 else 'a limit'}: {_quoted(found[0])}"
+    reason = f"{'limits' if len(found) > 1 else 'a limit'}: {_quote(found[0])}"
     return min(len(found), MOST), reason
 
 
-def _success(parts: list[Part]) -> Scored:
-    found = [one.text for one in _stated(parts, "success")]
+def _success(parts: list[Statement]) -> Scored:
+    found = [one.text for one in _statements_in(parts, "success")]
     names = {name for one in parts for name, cue in _PROOFS.items() if cue.search(one.text)}
     run = [code for one in parts for code in commands(one.text)]
     if len(found) > 1 or len(names) > 1 or (run and (names or found)):
         told = ", ".join(sorted(names) + [f"`{one}`" for one in run]) or found[0]
-        return 2, f"more than one proof, or one that can be run: {_quoted(told)}"
+        return 2, f"more than one proof, or one that can be run: {_quote(told)}"
     if measured := [one for one in found if measures(one)]:
-        return 2, f"a proof with a number: {_quoted(measured[0])}"
+        return 2, f"a proof with a number: {_quote(measured[0])}"
     if run:
-        return 2, f"a command that shows it: {_quoted(run[0])}"
+        return 2, f"a command that shows it: {_quote(run[0])}"
     if names or found:
-        return 1, f"one proof: {_quoted((found or sorted(names))[0])}"
+        return 1, f"one proof: {_quote((found or sorted(names))[0])}"
     return 0, "nothing says how it is verified"
 
 
-def _done(parts: list[Part]) -> Scored:
-    stated = _stated(parts, "done")
+def _score_done(parts: list[Statement]) -> Scored:
+    stated = _statements_in(parts, "done")
     for one in parts:
         if event := _EVENT.search(one.text):
-            return 2, f"an event that ends it: {_quoted(event[0])}"
+            return 2, f"an event that ends it: {_quote(event[0])}"
     ends = [one.text for one in stated]
     ends += [one.text[match.end() :] for one in parts if (match := _ENDS.search(one.text))]
     for text in ends:
         if measures(text) or code_of(text) or any(cue.search(text) for cue in _PROOFS.values()):
-            return 2, f"a check that ends it: {_quoted(text)}"
+            return 2, f"a check that ends it: {_quote(text)}"
     if ends:
-        return 1, f"an end that cannot be checked: {_quoted(ends[0])}"
+        return 1, f"an end that cannot be checked: {_quote(ends[0])}"
     return 0, "nothing says when it is done"
 
 
-RULES: Mapping[Dimension, Callable[[list[Part]], Scored]] = {
+RULES: Mapping[Dimension, Callable[[list[Statement]], Scored]] = {
     Dimension.OUTCOME: _outcome,
     Dimension.SCOPE: _scope,
     Dimension.CONSTRAINTS: _constraints,
     Dimension.SUCCESS: _success,
-    Dimension.DONE: _done,
+    Dimension.DONE: _score_done,
 }

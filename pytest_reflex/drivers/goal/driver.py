@@ -16,13 +16,13 @@ from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import Attempt
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import Fields, NextStep
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.goal import machine, show, statefile
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, proof_by, work_of
 from pytest_reflex.drivers.goal.model import Criterion, Verification
-from pytest_reflex.drivers.goal.standing import Answer, Goal, Place, Work
+from pytest_reflex.drivers.goal.standing import CallResult, GateAnswer, Goal, GoalStep
 from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.drivers.goal.verify import Verifier
 from pytest_reflex.errors import LimitError, StateError
@@ -46,18 +46,18 @@ def _parts(
     state = goal.state
     yield f"You work towards a goal. This is iteration {number} of at most {most}."
     yield f"# Goal\n\n{state.spec.strip()}"
-    yield f"# Criteria\n\n{_listed(_criterion(one) for one in state.criteria)}"
+    yield f"# Criteria\n\n{_format_list(_criterion(one) for one in state.criteria)}"
     if state.must_not:
-        yield f"# What must not become true\n\n{_listed(one.text for one in state.must_not)}"
+        yield f"# What must not become true\n\n{_format_list(one.text for one in state.must_not)}"
     done = set(state.completed_steps)
     steps = (f"[{'x' if step in done else ' '}] {step}" for step in state.steps)
-    yield f"# Steps\n\n{_listed(steps)}\n\nNow: {goal.step}"
+    yield f"# Steps\n\n{_format_list(steps)}\n\nNow: {goal.step}"
     if goal.error:
         yield f"# What failed in the last iteration\n\n{clip(goal.error, _EVIDENCE)}"
     if refused := (*goal.work.undone, *goal.work.restored):
-        yield f"# What was undone in the last iteration\n\n{_listed(refused)}"
+        yield f"# What was undone in the last iteration\n\n{_format_list(refused)}"
     if feedback:
-        yield f"# Feedback of a person\n\n{_listed(feedback)}"
+        yield f"# Feedback of a person\n\n{_format_list(feedback)}"
     yield _protocol(protected)
 
 
@@ -67,11 +67,11 @@ def _criterion(one: Criterion) -> str:
     if one.plan.runs:
         how = f"verified by the program: {one.plan.shown}"
     said = _ASSUMED if one.verification is Verification.ASSUMPTION else one.evidence
-    found = "" if one.holds or not said else f"\n  Last: {_indented(said)}"
+    found = "" if one.holds or not said else f"\n  Last: {_indent(said)}"
     return f"[{mark}] {one.text} ({how}){found}"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return clip(text.strip(), _EVIDENCE).replace("\n", "\n  ")
 
 
@@ -103,14 +103,14 @@ NEXT: what comes next
 If something has become true that must not, add a line `MUST_NOT: what` to the block."""
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _format_list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text.strip()}" for text in texts)
 
 
 NAME = "goal"
 NEWLINE = "\n"
 CHECKPOINTS = "refs/pytest-reflex/goal"
-Ask = Callable[[str], Answer]
+Ask = Callable[[str], GateAnswer]
 Tell = Callable[[str], object]
 
 
@@ -140,26 +140,26 @@ class GoalDriver:
         """Return the data of a new run."""
         return machine.first(self._goal).to_json()
 
-    def decide(self, record: Record) -> NextStep | Stop:
+    def decide(self, record: DriverRecord) -> NextStep | Stop:
         step = machine.next_step(Goal.from_json(record.data))
         if isinstance(step, Stop):
             return step
         return NextStep(
             step.value,
-            ends_iteration=step is Place.VERIFY,
-            interruptible=step in (Place.WORK, Place.VERIFY),
-            hears=step is Place.WORK,
+            ends_iteration=step is GoalStep.VERIFY,
+            interruptible=step in (GoalStep.WORK, GoalStep.VERIFY),
+            hears=step is GoalStep.WORK,
             # What was paid for is verified, and what is proven needs no further iteration.
-            limited=step not in (Place.VERIFY, Place.G3),
+            limited=step not in (GoalStep.VERIFY, GoalStep.G3),
         )
 
-    def perform(self, step: NextStep, record: Record, tools: Tools) -> Fields:
-        goal, place = Goal.from_json(record.data), Place(step.name)
+    def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> Fields:
+        goal, place = Goal.from_json(record.data), GoalStep(step.name)
         if place.is_gate:
             return {"answer": self._answer(goal, place).value}
-        if place is Place.CHECKPOINT:
+        if place is GoalStep.CHECKPOINT:
             return self._checkpoint(record)
-        if place is Place.WORK:
+        if place is GoalStep.WORK:
             return {"work": self._work(goal, record, tools).to_json()}
         return self._verify(goal, tools)
 
@@ -168,20 +168,20 @@ class GoalDriver:
 
     # Gates and checkpoints
 
-    def _answer(self, goal: Goal, gate: Place) -> Answer:
+    def _answer(self, goal: Goal, gate: GoalStep) -> GateAnswer:
         if not goal.has_gates:
-            return Answer.YES
+            return GateAnswer.YES
         question = {
-            Place.G1: lambda: show.gate_steps(goal.state.steps),
-            Place.G2: lambda: show.gate_iteration(str(goal.last.get("step", goal.step))),
-            Place.G3: show.gate_completion,
+            GoalStep.G1: lambda: show.gate_steps(goal.state.steps),
+            GoalStep.G2: lambda: show.gate_iteration(str(goal.last.get("step", goal.step))),
+            GoalStep.G3: show.gate_completion,
         }[gate]()
         if self._ask is None:
             self._tell(question)
-            return Answer.NONE
+            return GateAnswer.NONE
         return self._ask(question)
 
-    def _checkpoint(self, record: Record) -> dict[str, Any]:
+    def _checkpoint(self, record: DriverRecord) -> dict[str, Any]:
         number = record.iteration + 1
         ref = f"{CHECKPOINTS}/{self._run}/{number}"
         assert self._git is not None  # where it cannot be used, no run is begun
@@ -191,7 +191,7 @@ class GoalDriver:
 
     # Working
 
-    def _work(self, goal: Goal, record: Record, tools: Tools) -> Work:
+    def _work(self, goal: Goal, record: DriverRecord, tools: Tools) -> CallResult:
         number = record.iteration + 1
         cost = record.spend.to_json()["usd"]
         budget = record.budget.get("usd")
@@ -237,10 +237,12 @@ class GoalDriver:
 
         def verify(criteria: list[Criterion]) -> None:
             due = [one for one in criteria if one.text not in found]
-            for one in self._verifier.verify([self._claimed(goal, one) for one in due], attempt):
+            for one in self._verifier.verify(
+                [self._apply_claim(goal, one) for one in due], attempt
+            ):
                 found[one.text] = one
 
-        verify(machine.affected(goal))
+        verify(machine.criteria_to_verify(goal))
         if goal.work.exit_signal:
             verify(list(goal.state.criteria))
         must_not = self._verifier.true_ones(goal.state.must_not, attempt)
@@ -248,10 +250,10 @@ class GoalDriver:
         return {
             "criteria": {text: _wire(one) for text, one in found.items()},
             "broken": broken,
-            "error": goal.work.error or _failed(goal, found),
+            "error": goal.work.error or _failed_claims(goal, found),
         }
 
-    def _claimed(self, goal: Goal, one: Criterion) -> Criterion:
+    def _apply_claim(self, goal: Goal, one: Criterion) -> Criterion:
         """Return a criterion as the agent's claim has it, where only a claim can show it."""
         claim = goal.work.claims.get(one.text)
         if claim is None or one.plan.runs:
@@ -269,7 +271,7 @@ def _wire(one: Criterion) -> dict[str, Any]:
     return {"met": one.met, "verification": kind, "evidence": one.evidence}
 
 
-def _failed(goal: Goal, found: Mapping[str, Criterion]) -> str:
+def _failed_claims(goal: Goal, found: Mapping[str, Criterion]) -> str:
     """Return why criteria failed that were claimed to be met, empty where none did."""
     failed = [
         f"{text}: {found[text].evidence.partition(NEWLINE)[0]}"

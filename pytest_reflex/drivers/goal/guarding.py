@@ -16,21 +16,21 @@ from itertools import islice
 from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.common.gate_files import relied_on
+from pytest_reflex.drivers.common.gate_files import find_relied_files
 from pytest_reflex.drivers.common.kept_files import KeptFiles
 from pytest_reflex.drivers.common.measure import CommandMeasure
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.common.protection import Relied
-from pytest_reflex.drivers.common.record import RUNNING, Record
+from pytest_reflex.drivers.common.protection import ReliedFiles
+from pytest_reflex.drivers.common.record import RUNNING, DriverRecord
 from pytest_reflex.drivers.common.shell_words import simple_commands, with_variables
 from pytest_reflex.drivers.goal.claims import words
 from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.drivers.goal.spec import may_change, tests_may_change
-from pytest_reflex.drivers.goal.standing import Place
+from pytest_reflex.drivers.goal.standing import GoalStep
 from pytest_reflex.errors import LockedError, StateError
-from pytest_reflex.integrity.patterns import NOT_ENTERED, escaped, is_meant
+from pytest_reflex.integrity.patterns import NOT_ENTERED, escape_path, is_meant
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 
 MOST = 2_000
 _RUNNERS = words(
@@ -44,7 +44,7 @@ _FOLDERS = words("test tests __tests__ spec specs")
 _CODE = re.compile(r".*\.(?:py|[cm]?[jt]sx?|go|rs|rb|java|kts?|php|cs|exs?|swift|sh|cc?|cpp)")
 
 
-def held_tests(commands: Iterable[str], project: Path) -> list[Path]:
+def find_tests(commands: Iterable[str], project: Path) -> list[Path]:
     """Return the tests that commands run, and what would be imported in their place."""
     found: dict[Path, None] = {}
     runs = False
@@ -87,9 +87,9 @@ SETTINGS = "pytest-reflex.toml"
 KEPT = "protected"
 
 
-def relied_by(
+def find_verifying_files(
     state: GoalState, *, project: Path, registry: Registry, files: Iterable[Path] = ()
-) -> Relied:
+) -> ReliedFiles:
     """Return what the criteria of a goal are verified by, and some more `files`.
 
     What the spec has changed is left out.
@@ -97,7 +97,7 @@ def relied_by(
     plans = state.started
     run = [one.command for one in plans if one.command]
     changed = may_change(state.spec, run, project)
-    held = [] if tests_may_change(state.spec) else held_tests(run, project)
+    held = [] if tests_may_change(state.spec) else find_tests(run, project)
     judged = list(changed)
     commands: list[str | tuple[str, ...]] = []
     for plan in plans:
@@ -110,10 +110,10 @@ def relied_by(
             held += criteria.files
             commands += [one if isinstance(one, str) else tuple(one) for one in criteria.commands]
             judged += artifacts or [
-                escaped(path.relative_to(project)) for path in criteria.judged_now()
+                escape_path(path.relative_to(project)) for path in criteria.find_artifacts()
             ]
-    found = relied_on(
-        (), commands, project=project, environment=inherited(), files=held, judged=judged
+    found = find_relied_files(
+        (), commands, project=project, environment=copy_environment(), files=held, judged=judged
     )
     base = os.path.abspath(project)
 
@@ -125,11 +125,11 @@ def relied_by(
     return replace(found, files=kept, programs=frozenset(filter(is_held, found.programs)))
 
 
-def kept_of(
+def open_kept_files(
     project: Path,
     folder: Path,
-    record: Record,
-    relied: Relied,
+    record: DriverRecord,
+    relied: ReliedFiles,
     *,
     is_driven: bool,
     say: Callable[[str], object],
@@ -142,18 +142,18 @@ def kept_of(
     """
     if is_driven:
         raise LockedError(f"{record.run} is driven by another process")
-    began = KeptFiles.begun(project, folder / KEPT)
+    began = KeptFiles.load(project, folder / KEPT)
     if began is None and record.paid.calls:
         raise StateError(
             f"what verifies {record.run} was kept in {folder / KEPT}, and cannot be read any more",
             hint="look at what has changed; then pytest-reflex goal cancel, and goal start",
         )
-    changed = began.changed() if began else []
+    changed = began.changed_names() if began else []
     if began is not None and not changed:
         return began
     if began is not None:
         shown = one_line(", ".join(changed), 300)
-        if record.status == RUNNING and record.data["at"] == Place.WORK:
+        if record.status == RUNNING and record.data["at"] == GoalStep.WORK:
             began.restore()
             say(f"put back what was changed while an agent worked: {shown}")
             return began

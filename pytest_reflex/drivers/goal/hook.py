@@ -21,7 +21,13 @@ from typing import Any
 
 from pytest_reflex.drivers.goal import hook_decision as table
 from pytest_reflex.drivers.goal import statefile
-from pytest_reflex.drivers.goal.hook_decision import Counts, Decision, Findings, Payload, Why
+from pytest_reflex.drivers.goal.hook_decision import (
+    Counts,
+    Findings,
+    HookDecision,
+    HookReason,
+    Payload,
+)
 from pytest_reflex.drivers.goal.model import GoalState
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.storage.atomic import replace_file
@@ -53,12 +59,12 @@ class HookOptions:
     counts: bool = True
 
 
-def answer(data: bytes, options: HookOptions, environment: Mapping[str, str]) -> Decision:
+def answer(data: bytes, options: HookOptions, environment: Mapping[str, str]) -> HookDecision:
     """Return the answer to a client that sends a payload; raises nothing but our own bugs."""
     try:
         payload = table.parse_payload(data)
     except table.PayloadError as error:
-        return Decision(why=Why.BAD_PAYLOAD, detail=str(error))
+        return HookDecision(why=HookReason.BAD_PAYLOAD, detail=str(error))
     if decision := table.of_payload(payload):
         return decision
     if options.criteria:
@@ -67,9 +73,13 @@ def answer(data: bytes, options: HookOptions, environment: Mapping[str, str]) ->
         return answer_by_criteria(payload, project_of(payload, environment), options)
     try:
         project = project_with_state(payload, environment)
-        return _on_goal(payload, project, options) if project else Decision(why=Why.NO_STATE)
+        return (
+            _on_goal(payload, project, options)
+            if project
+            else HookDecision(why=HookReason.NO_STATE)
+        )
     except ReflexError as error:
-        return Decision(why=Why.BAD_STATE, detail=str(error))
+        return HookDecision(why=HookReason.BAD_STATE, detail=str(error))
 
 
 def project_of(payload: Payload, environment: Mapping[str, str]) -> Path:
@@ -90,27 +100,27 @@ def project_with_state(payload: Payload, environment: Mapping[str, str]) -> Path
     return project if os.path.lexists(statefile.state_path(project)) else None
 
 
-def _on_goal(payload: Payload, project: Path, options: HookOptions) -> Decision:
+def _on_goal(payload: Payload, project: Path, options: HookOptions) -> HookDecision:
     seen = read_state(project)
     if seen is None:
-        return Decision(why=Why.NO_STATE)
+        return HookDecision(why=HookReason.NO_STATE)
     wire, state = seen
     record = SessionCounts(project, "a goal", payload.session)
     counts = table.read_counts(state.hook)
     if counts.session not in ("", payload.session):
         counts = Counts()
-    counts = replace(counts, session=payload.session).merged(record.read())
+    counts = replace(counts, session=payload.session).merge(record.read())
     driven = _is_driven(project)
     decision = table.before_checks(payload, state, counts, driven=driven, most=options.most)
     if decision is None:
         found = check_goal(state, project, options.timeout * SHARE)
         digest = table.digest_of(wire, statefile.HOOK)
         decision = table.after_checks(state, counts, found, digest, most=options.most)
-    if options.counts and decision.why is Why.ENDED:
+    if options.counts and decision.why is HookReason.ENDED:
         record.forget()
     if decision.counts is None or not options.counts:
         return decision
-    return _kept(decision, project, payload, record)
+    return _save_counts(decision, project, payload, record)
 
 
 def read_state(project: Path) -> tuple[dict[str, Any], GoalState] | None:
@@ -135,14 +145,16 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
     """Return what is found of the criteria of a state, and of what must not be, in some seconds."""
     if not state.started:
         return Findings(criteria=state.criteria)
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.drivers.common.measure import Attempt
-    from pytest_reflex.drivers.goal.verify import Approvals, Verifier, refused_of
+    from pytest_reflex.drivers.goal.verify import Approvals, Verifier, format_unapproved
 
     attempt = Attempt()
-    verifier = Verifier(approvals=Approvals.load(project), registry=built_in(), timeout=seconds)
-    refused = refused_of(state.started, verifier)
-    with ended_after(seconds, attempt.cancel.set):
+    verifier = Verifier(
+        approvals=Approvals.load(project), registry=built_in_registry(), timeout=seconds
+    )
+    refused = format_unapproved(state.started, verifier)
+    with call_after(seconds, attempt.cancel.set):
         true_ones = verifier.true_ones(state.must_not, attempt)
         criteria = verifier.verify(() if true_ones else state.criteria, attempt)
         finished = not attempt.cancel.is_set()
@@ -151,7 +163,7 @@ def check_goal(state: GoalState, project: Path, seconds: float) -> Findings:
 
 
 @contextmanager
-def ended_after(seconds: float, end: Callable[[], object]) -> Iterator[None]:
+def call_after(seconds: float, end: Callable[[], object]) -> Iterator[None]:
     """Call `end` after some seconds, unless the block has ended before."""
     timer = Timer(seconds, end)
     timer.daemon = True
@@ -162,7 +174,9 @@ def ended_after(seconds: float, end: Callable[[], object]) -> Iterator[None]:
         timer.cancel()
 
 
-def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCounts) -> Decision:
+def _save_counts(
+    decision: HookDecision, project: Path, payload: Payload, record: SessionCounts
+) -> HookDecision:
     """Return a decision once its counts are written; what cannot be counted does not hold.
 
     Counts in the state file alone hold once in a turn: its agent may write the file anew each time.
@@ -171,27 +185,27 @@ def _kept(decision: Decision, project: Path, payload: Payload, record: SessionCo
     noted = None
     try:
         # Whose goal is reached starts over with the next one.
-        is_done = decision.why is Why.DONE
+        is_done = decision.why is HookReason.DONE
         noted = record.forget() if is_done else record.write(decision.counts)
         if decision.blocks and not noted and payload.stop_hook_active:
-            return Decision(why=Why.UNCOUNTED, detail=NO_PLACE)
+            return HookDecision(why=HookReason.UNCOUNTED, detail=NO_PLACE)
         path = statefile.state_path(project)
         with folder_lock(path.parent):
             seen = read_state(project)
             if seen is None:
-                return Decision(why=Why.NO_STATE)
+                return HookDecision(why=HookReason.NO_STATE)
             if table.owner_of(seen[1]) not in ("", payload.session):
-                return Decision(why=Why.OTHER_SESSION)
+                return HookDecision(why=HookReason.OTHER_SESSION)
             write_hook(path, {**seen[1].hook, **wire_of(decision)})
     except ReflexError as error:
         if decision.blocks and not noted:
-            return Decision(why=Why.UNCOUNTED, detail=str(error))
+            return HookDecision(why=HookReason.UNCOUNTED, detail=str(error))
         detail = "; ".join(filter(None, (decision.detail, str(error))))
         return replace(decision, detail=detail)
     return decision
 
 
-def wire_of(decision: Decision) -> dict[str, Any]:
+def wire_of(decision: HookDecision) -> dict[str, Any]:
     """Return what the key `hook` says after a decision."""
     counts = decision.counts or Counts()
     return {
@@ -252,7 +266,7 @@ class SessionCounts:
     def write(self, counts: Counts) -> bool:
         """Write the counts; return whether there was a place for them."""
         try:
-            with self._file.changing() as wire:
+            with self._file.change() as wire:
                 wire.pop(self._key, None)
                 wire[self._key] = counts.to_json()
                 for old in list(wire)[:-_SESSIONS]:
@@ -271,7 +285,7 @@ def release(project: Path) -> bool:
     file = UserFile(KIND, project)
     held = bool(file.read())
     if held:
-        with file.changing() as wire:
+        with file.change() as wire:
             wire.clear()
     seen = read_state(project)
     if seen is None or statefile.HOOK not in seen[0]:

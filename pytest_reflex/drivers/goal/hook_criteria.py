@@ -16,17 +16,17 @@ from pytest_reflex.drivers.goal.hook import (
     SHARE,
     HookOptions,
     SessionCounts,
-    ended_after,
+    call_after,
 )
 from pytest_reflex.drivers.goal.hook_decision import (
-    Decision,
+    HookDecision,
+    HookReason,
     Payload,
-    Why,
     cap_text,
-    held,
-    not_finished,
+    decide_unfinished,
+    hold,
 )
-from pytest_reflex.drivers.goal.model import Plan
+from pytest_reflex.drivers.goal.model import VerificationPlan
 from pytest_reflex.drivers.goal.verify import Approvals, describe_refusal, starts_process
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.leads import leads_with
@@ -45,37 +45,37 @@ LISTED = 5
 _LINE = 300
 
 
-def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) -> Decision:
+def answer_by_criteria(payload: Payload, project: Path, options: HookOptions) -> HookDecision:
     """Return the decision on an artifact; criteria that cannot be used do not block."""
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.drivers.common.measure import Attempt
 
     record = SessionCounts(project, f"{options.criteria}\n{options.artifact}", payload.session)
     counts = record.read()
     if counts.blocks >= options.most:
-        return Decision(why=Why.CAP, detail=cap_text(counts))
+        return HookDecision(why=HookReason.CAP, detail=cap_text(counts))
     attempt = Attempt()
     try:
-        criteria, refused = usable_criteria(project, options, built_in())
+        criteria, refused = usable_criteria(project, options, built_in_registry())
         if criteria is None:
-            return Decision(why=Why.BAD_STATE, detail=refused)
+            return HookDecision(why=HookReason.BAD_STATE, detail=refused)
         if not os.path.exists(project / options.artifact):
             text = f"There is no {one_line(options.artifact)} yet."
-            decision = held(Why.UNMET, text, counts, "missing", options.most)
-            return _counted(decision, record, options, refused)
-        with ended_after(options.timeout * SHARE, attempt.cancel.set):
-            evaluation = _evaluated(criteria, project, options, built_in(), attempt.cancel)
+            decision = hold(HookReason.UNMET, text, counts, "missing", options.most)
+            return _count_refusal(decision, record, options, refused)
+        with call_after(options.timeout * SHARE, attempt.cancel.set):
+            evaluation = _evaluate(criteria, project, options, built_in_registry(), attempt.cancel)
     except ReflexError as error:
-        return Decision(why=Why.BAD_STATE, detail=str(error))
+        return HookDecision(why=HookReason.BAD_STATE, detail=str(error))
     digest = evaluation.artifact_sha256
     if attempt.cancel.is_set():
-        decision = not_finished(counts, digest, options.most)
+        decision = decide_unfinished(counts, digest, options.most)
     elif evaluation.passed:
-        decision = Decision(why=Why.DONE, counts=replace(counts, unfinished=False))
+        decision = HookDecision(why=HookReason.DONE, counts=replace(counts, unfinished=False))
     else:
         digest += ",".join(row.rule.id for row in evaluation.findings)
-        decision = held(Why.UNMET, critique_text(evaluation), counts, digest, options.most)
-    return _counted(decision, record, options, refused)
+        decision = hold(HookReason.UNMET, critique_text(evaluation), counts, digest, options.most)
+    return _count_refusal(decision, record, options, refused)
 
 
 def usable_criteria(
@@ -88,9 +88,9 @@ def usable_criteria(
     from pytest_reflex.checks.registry import compile_rule
     from pytest_reflex.criteria.load import load_criteria
 
-    plan = Plan(criteria=options.criteria, artifact=options.artifact)
+    plan = VerificationPlan(criteria=options.criteria, artifact=options.artifact)
     criteria = load_criteria(options.criteria, registry=registry, relative_to=project)
-    missing = Approvals.load(project).missing([plan], registry)
+    missing = Approvals.load(project).find_missing([plan], registry)
     compiled = [(rule, compile_rule(rule, criteria.vars, registry)) for rule in criteria.rules]
     by_program = [(rule, checks) for rule, checks in compiled if _is_for_a_program(checks)]
     usable = [
@@ -108,7 +108,7 @@ def _is_for_a_program(checks: Sequence[CompiledCheck]) -> bool:
     return bool(checks) and not any(check.is_judged for check in checks)
 
 
-def _evaluated(
+def _evaluate(
     criteria: Criteria, project: Path, options: HookOptions, registry: Registry, cancel: Event
 ) -> Evaluation:
     from pytest_reflex.checks.run import evaluate
@@ -120,9 +120,9 @@ def _evaluated(
 
 def critique_text(evaluation: Evaluation) -> str:
     """Return what to change in an artifact, worst first."""
-    from pytest_reflex.verdict.formatting import plain, shown_score
+    from pytest_reflex.verdict.formatting import format_score, plain
 
-    score, needed = shown_score(evaluation.score), plain(evaluation.threshold)
+    score, needed = format_score(evaluation.score), plain(evaluation.threshold)
     name = one_line(evaluation.artifact)
     lines = [f"{name} does not pass its criteria yet: score {score}, needs {needed}."]
     found = evaluation.findings
@@ -140,15 +140,15 @@ def _line(row: RuleResult) -> str:
     return one_line(f"{row.rule.id}: {message}" + f"; wanted: {wanted}" * (not is_told), _LINE)
 
 
-def _counted(
-    decision: Decision, record: SessionCounts, options: HookOptions, refused: str
-) -> Decision:
+def _count_refusal(
+    decision: HookDecision, record: SessionCounts, options: HookOptions, refused: str
+) -> HookDecision:
     if refused:
         decision = replace(decision, detail="; ".join(filter(None, (decision.detail, refused))))
     if decision.counts is None or not options.counts:
         return decision
-    if decision.why is Why.DONE:
+    if decision.why is HookReason.DONE:
         record.forget()
     elif not record.write(decision.counts) and decision.blocks:
-        return Decision(why=Why.UNCOUNTED, detail=NO_PLACE)
+        return HookDecision(why=HookReason.UNCOUNTED, detail=NO_PLACE)
     return decision

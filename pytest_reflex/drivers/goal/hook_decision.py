@@ -22,7 +22,7 @@ from pytest_reflex.drivers.goal.model import (
     GoalStatus,
     Verification,
 )
-from pytest_reflex.model.plain import clip, one_line, visible
+from pytest_reflex.model.plain import clip, escape_control, one_line
 
 MOST_BLOCKS = 8
 """As many as Claude Code obeys in a row: at the next one it ends a turn without an answer."""
@@ -37,7 +37,7 @@ _NO_SIGNAL = (
 _NOT_FINISHED = "checks did not finish in their time: make them faster, or narrower."
 
 
-class Why(StrEnum):
+class HookReason(StrEnum):
     """The row of the decision table; the first that applies counts."""
 
     BAD_PAYLOAD = "the payload cannot be read"
@@ -62,8 +62,10 @@ class Why(StrEnum):
     FAULT = "the hook failed"
 
 
-HOLDING = frozenset((Why.UNFINISHED, Why.UNMET, Why.NO_SIGNAL))
-SILENT = frozenset((Why.OTHER_EVENT, Why.NO_STATE, Why.OTHER_SESSION, Why.ENDED))
+HOLDING = frozenset((HookReason.UNFINISHED, HookReason.UNMET, HookReason.NO_SIGNAL))
+SILENT = frozenset(
+    (HookReason.OTHER_EVENT, HookReason.NO_STATE, HookReason.OTHER_SESSION, HookReason.ENDED)
+)
 """Rows that need no message: the hook does not concern this session."""
 
 
@@ -103,7 +105,7 @@ class Counts:
             "unfinished": self.unfinished,
         }
 
-    def merged(self, other: Counts) -> Counts:
+    def merge(self, other: Counts) -> Counts:
         """Return the higher of two counts of one session; another session has none of ours."""
         if other.session != self.session:
             return self
@@ -127,13 +129,13 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class HookDecision:
     """The answer to the client, why, and what is counted from now on (None: nothing changes).
 
     `detail` is for the person, on standard error.
     """
 
-    why: Why
+    why: HookReason
     reason: str = ""
     detail: str = ""
     counts: Counts | None = None
@@ -177,11 +179,11 @@ def parse_payload(data: bytes) -> Payload:
     )
 
 
-def of_payload(payload: Payload) -> Decision | None:
+def of_payload(payload: Payload) -> HookDecision | None:
     """Return the decision that a payload alone makes, None where there is none."""
     if payload.event not in ("", "Stop"):
-        return Decision(why=Why.OTHER_EVENT)
-    return None if payload.session else Decision(why=Why.NO_SESSION)
+        return HookDecision(why=HookReason.OTHER_EVENT)
+    return None if payload.session else HookDecision(why=HookReason.NO_SESSION)
 
 
 def read_counts(wire: Mapping[str, Any]) -> Counts:
@@ -211,21 +213,23 @@ def owner_of(state: GoalState) -> str:
 
 def before_checks(
     payload: Payload, state: GoalState, counts: Counts, *, driven: bool, most: int = MOST_BLOCKS
-) -> Decision | None:
+) -> HookDecision | None:
     """Return the decision that needs no check, None where criteria have to be looked at."""
     if driven:
-        return Decision(why=Why.DRIVEN)
+        return HookDecision(why=HookReason.DRIVEN)
     if state.status in (GoalStatus.COMPLETED, GoalStatus.CANCELLED):
-        return Decision(why=Why.ENDED)
+        return HookDecision(why=HookReason.ENDED)
     if state.status is GoalStatus.PAUSED:
-        return Decision(why=Why.PAUSED, detail=state.pause_reason)
+        return HookDecision(why=HookReason.PAUSED, detail=state.pause_reason)
     if owner_of(state) not in ("", payload.session):
-        return Decision(why=Why.OTHER_SESSION)
+        return HookDecision(why=HookReason.OTHER_SESSION)
     if state.stuck_count >= MOST_STUCK:
         unmet = ", ".join(state.unmet)
-        return Decision(why=Why.STUCK, detail=f"{state.stuck_count} times: {unmet}", counts=counts)
+        return HookDecision(
+            why=HookReason.STUCK, detail=f"{state.stuck_count} times: {unmet}", counts=counts
+        )
     if counts.blocks >= most:
-        return Decision(why=Why.CAP, detail=cap_text(counts), counts=counts)
+        return HookDecision(why=HookReason.CAP, detail=cap_text(counts), counts=counts)
     return None
 
 
@@ -236,44 +240,50 @@ def cap_text(counts: Counts) -> str:
 
 def after_checks(
     state: GoalState, counts: Counts, found: Findings, digest: str, *, most: int = MOST_BLOCKS
-) -> Decision:
+) -> HookDecision:
     """Return the decision on what the checks found; `digest` is that of the state as it lies."""
     if found.true_ones:
-        return Decision(why=Why.MUST_NOT, detail="; ".join(found.true_ones), counts=counts)
+        return HookDecision(
+            why=HookReason.MUST_NOT, detail="; ".join(found.true_ones), counts=counts
+        )
     if not found.finished:
-        return not_finished(counts, digest, most)
+        return decide_unfinished(counts, digest, most)
     unmet = [one for one in found.criteria if not one.holds]
     digest = hashlib.sha256("\n".join([digest, *(one.text for one in unmet)]).encode()).hexdigest()
     if unmet or not found.criteria:
-        return held(Why.UNMET, unmet_text(unmet, len(found.criteria)), counts, digest, most)
+        return hold(HookReason.UNMET, unmet_text(unmet, len(found.criteria)), counts, digest, most)
     if not state.exit_signal:
-        return held(Why.NO_SIGNAL, _NO_SIGNAL, counts, digest, most)
-    return Decision(why=Why.DONE, detail=found.refused, counts=replace(counts, unfinished=False))
+        return hold(HookReason.NO_SIGNAL, _NO_SIGNAL, counts, digest, most)
+    return HookDecision(
+        why=HookReason.DONE, detail=found.refused, counts=replace(counts, unfinished=False)
+    )
 
 
-def not_finished(counts: Counts, digest: str, most: int) -> Decision:
+def decide_unfinished(counts: Counts, digest: str, most: int) -> HookDecision:
     """Return the decision where the time of the checks was over: it holds once, and counts."""
     if counts.unfinished:
-        return Decision(why=Why.UNFINISHED_AGAIN, counts=replace(counts, unfinished=False))
-    found = held(Why.UNFINISHED, _NOT_FINISHED, counts, digest, most)
+        return HookDecision(
+            why=HookReason.UNFINISHED_AGAIN, counts=replace(counts, unfinished=False)
+        )
+    found = hold(HookReason.UNFINISHED, _NOT_FINISHED, counts, digest, most)
     return replace(found, counts=found.counts and replace(found.counts, unfinished=True))
 
 
-def held(why: Why, text: str, counts: Counts, digest: str, most: int) -> Decision:
+def hold(why: HookReason, text: str, counts: Counts, digest: str, most: int) -> HookDecision:
     """Return a decision that holds and counts, but lets go where nothing changes any more."""
     counts = replace(counts, unfinished=False)
     if counts.equal >= MOST_EQUAL and counts.state == digest:
         told = f"held {counts.equal} times in this state"
-        return Decision(why=Why.EQUAL, detail=told, counts=counts)
+        return HookDecision(why=HookReason.EQUAL, detail=told, counts=counts)
     equal = counts.equal + 1 if counts.state == digest else 1
     counts = replace(counts, blocks=counts.blocks + 1, equal=equal, state=digest)
-    return Decision(why=why, reason=with_count(text, counts, most), counts=counts)
+    return HookDecision(why=why, reason=with_count(text, counts, most), counts=counts)
 
 
 def with_count(text: str, counts: Counts, most: int) -> str:
     """Return a reason of bounded length, with how often the client was held."""
     last = f"\n(held {counts.blocks} of at most {most} times)"
-    return clip(visible(text), LONGEST_REASON - len(last)) + last
+    return clip(escape_control(text), LONGEST_REASON - len(last)) + last
 
 
 def unmet_text(unmet: Sequence[Criterion], total: int) -> str:
@@ -285,7 +295,7 @@ def unmet_text(unmet: Sequence[Criterion], total: int) -> str:
         )
     lines = [f"The goal is not reached: {len(unmet)} of {total} criteria are not met."]
     for one in unmet[:_LISTED]:
-        lines.append(f"- {one_line(one.text, 120)}: {_shown(one)}")
+        lines.append(f"- {one_line(one.text, 120)}: {_criterion_text(one)}")
     if len(unmet) > _LISTED:
         lines.append(f"- and {len(unmet) - _LISTED} more")
     lines.append(
@@ -295,7 +305,7 @@ def unmet_text(unmet: Sequence[Criterion], total: int) -> str:
     return "\n".join(lines)
 
 
-def _shown(one: Criterion) -> str:
+def _criterion_text(one: Criterion) -> str:
     if one.verification is Verification.ASSUMPTION:
         return "it is assumed, and an assumption proves nothing"
     if not one.evidence:

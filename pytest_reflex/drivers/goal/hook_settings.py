@@ -61,7 +61,7 @@ _PROGRAMS = ("pytest-reflex", "pytest_reflex")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class HookEntry:
     """An entry of ours: where it stands in the settings, its command and its time-out."""
 
     group: int
@@ -165,7 +165,7 @@ def tree_of(text: str, path: Path) -> Node:
     return root
 
 
-def entries_of(root: Node) -> Iterator[Entry]:
+def entries_of(root: Node) -> Iterator[HookEntry]:
     """Yield the entries of ours in their order."""
     groups = data_of(root).get(_HOOKS, {}).get(_STOP, [])
     for index, group in enumerate(groups):
@@ -173,7 +173,9 @@ def entries_of(root: Node) -> Iterator[Entry]:
         for number, one in enumerate(inner if isinstance(inner, list) else []):
             command = one.get("command") if isinstance(one, dict) else None
             if isinstance(command, str) and is_ours(command):
-                yield Entry(group=index, number=number, command=command, timeout=one.get("timeout"))
+                yield HookEntry(
+                    group=index, number=number, command=command, timeout=one.get("timeout")
+                )
 
 
 def is_ours(command: str) -> bool:
@@ -196,7 +198,7 @@ def with_entry(text: str | None, path: Path, command: str, timeout: int) -> str:
         return json.dumps({_HOOKS: {_STOP: [group]}}, indent=2) + "\n"
     ours = list(entries_of(tree_of(text, path)))
     if len(ours) == 1:
-        return _renewed(text, path, ours[0], {"command": command, "timeout": timeout})
+        return _replace_entry(text, path, ours[0], {"command": command, "timeout": timeout})
     text = without_entries(text, path)
     root = tree_of(text, path)
     steps: tuple[Any, ...] = (_HOOKS, _STOP)
@@ -209,7 +211,7 @@ def with_entry(text: str | None, path: Path, command: str, timeout: int) -> str:
         raise UsageError(str(error), place=Place(str(path))) from None
 
 
-def _renewed(text: str, path: Path, entry: Entry, values: Mapping[str, Any]) -> str:
+def _replace_entry(text: str, path: Path, entry: HookEntry, values: Mapping[str, Any]) -> str:
     """Return settings in which the entry that is there has other values."""
     place = (_HOOKS, _STOP, entry.group, _HOOKS, entry.number)
     for key, value in values.items():
@@ -228,7 +230,7 @@ def without_entries(text: str, path: Path) -> str:
         text = without_entry(text, *_outermost(root, entry))
 
 
-def _outermost(root: Node, entry: Entry) -> tuple[Node, int]:
+def _outermost(root: Node, entry: HookEntry) -> tuple[Node, int]:
     """Return the outermost place, as a node and a number in it, that holds this entry alone."""
     way: list[tuple[Node, int]] = []
     node = root
@@ -279,7 +281,7 @@ class Undo:
         Where it cannot be kept, undoing takes the entry out and nothing else.
         """
         try:
-            with self._file.changing() as wire:
+            with self._file.change() as wire:
                 known = wire.get(self._name)
                 again = before is not None and _sum(before)
                 if isinstance(known, dict) and again and known.get("after") == again:

@@ -23,11 +23,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.record import INTERRUPTED, Record
+from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
 from pytest_reflex.drivers.goal import statefile
 from pytest_reflex.drivers.goal.claims import states_nothing
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, GoalStatus, Verification
-from pytest_reflex.drivers.goal.standing import Claim, Goal, Work
+from pytest_reflex.drivers.goal.standing import CallResult, Claim, Goal
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import one_line
@@ -71,7 +71,7 @@ _KEY = re.compile(r"[A-Z_]{1,40}")
 _EVIDENCE = 1_000
 
 
-def work_of(before: GoalState, data: bytes | None, answer: str) -> Work:
+def work_of(before: GoalState, data: bytes | None, answer: str) -> CallResult:
     """Return what an agent says: `data` is the state file as it left it, `answer` its answer."""
     written = statefile.to_json(before)
     wire, problems = _wire(written, data)
@@ -96,7 +96,7 @@ def work_of(before: GoalState, data: bytes | None, answer: str) -> Work:
     else:
         file = {one.text: one.met for one in state.criteria}
         mismatch = [text for text, met in said.items() if met is not file[text]]
-    return Work(
+    return CallResult(
         claims=claims,
         exit_signal=signal,
         completed=state.completed_steps,
@@ -187,13 +187,13 @@ _MODE = 0o644
 _MOST_BYTES = 50_000_000
 
 
-def as_written(goal: Goal, record: Record) -> GoalState:
+def as_written(goal: Goal, record: DriverRecord) -> GoalState:
     """Return the state that a state file shows: with the status of the run."""
     status, why = status_of(record)
     return replace(goal.state, status=status, pause_reason=why)
 
 
-def status_of(record: Record) -> tuple[GoalStatus, str]:
+def status_of(record: DriverRecord) -> tuple[GoalStatus, str]:
     """Return the status of a run in the words of a state file, and why it is paused."""
     if record.status == INTERRUPTED:
         return GoalStatus.PAUSED, f"interrupted; {continue_command(record)}"
@@ -208,7 +208,7 @@ def status_of(record: Record) -> tuple[GoalStatus, str]:
     return GoalStatus.PAUSED, f"{ENDS[reason].sentence}{detail}; {continue_command(record)}"
 
 
-def continue_command(record: Record) -> str:
+def continue_command(record: DriverRecord) -> str:
     """Return the command by which a run that is paused goes on."""
     more = {
         StopReason.BUDGET_EXCEEDED.value: " --budget +10",
@@ -242,7 +242,7 @@ class LoopFiles:
         hook = found.get(statefile.HOOK)
         return hook if isinstance(hook, dict) else {}
 
-    def add_iteration(self, goal: Goal, record: Record) -> None:
+    def add_iteration(self, goal: Goal, record: DriverRecord) -> None:
         """Add the line of the last iteration, unless it is there."""
         if not goal.last:
             return
@@ -273,7 +273,7 @@ class LoopFiles:
             remove_file(self.state)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the lock that says that a goal is driven here; raises LockedError."""
         self._make_folder()
         lock = HeldLock.hold(statefile.lock_path(self._project), "the goal of this project")

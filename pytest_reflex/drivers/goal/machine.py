@@ -30,8 +30,8 @@ from pytest_reflex.drivers.goal.model import (
     Verification,
 )
 from pytest_reflex.drivers.goal.spec import points_of
-from pytest_reflex.drivers.goal.standing import Answer, Goal, Pause, Place, Work
-from pytest_reflex.model.plain import boundary, columns, one_line, visible
+from pytest_reflex.drivers.goal.standing import CallResult, GateAnswer, Goal, GoalStep, Pause
+from pytest_reflex.model.plain import boundary, columns, escape_control, one_line
 from pytest_reflex.model.stop import StopReason
 
 MOST_WEAK = Fraction(3, 10)
@@ -39,7 +39,7 @@ NARROWEST, WIDEST = 34, 74
 """Columns of the text in a box."""
 
 
-class Verdict(StrEnum):
+class GoalVerdict(StrEnum):
     """What a goal came to, from the best to the worst."""
 
     SHIP = "SHIP"
@@ -48,10 +48,10 @@ class Verdict(StrEnum):
 
     @property
     def passed(self) -> bool:
-        return self is not Verdict.RESEARCH
+        return self is not GoalVerdict.RESEARCH
 
 
-_SIGNS = {Verdict.SHIP: "🟢", Verdict.MONITOR: "🟡", Verdict.RESEARCH: "🔴"}
+_SIGNS = {GoalVerdict.SHIP: "🟢", GoalVerdict.MONITOR: "🟡", GoalVerdict.RESEARCH: "🔴"}
 _NO_PROOF = (Verification.CLAIM, Verification.ASSUMPTION)
 
 
@@ -66,14 +66,14 @@ def weak_share(criteria: Sequence[Criterion]) -> Fraction:
     return Fraction(weak, len(criteria)) if criteria else Fraction(1)
 
 
-def verdict_of(state: GoalState, reversibility: Reversibility) -> Verdict:
+def verdict_of(state: GoalState, reversibility: Reversibility) -> GoalVerdict:
     """Return what the criteria of a state come to."""
     if not state.all_met or weak_share(state.criteria) > MOST_WEAK:
-        return Verdict.RESEARCH
+        return GoalVerdict.RESEARCH
     weak = any(proof_of(one).is_weak for one in state.criteria)
     if weak or reversibility is Reversibility.ONE_WAY:
-        return Verdict.MONITOR
-    return Verdict.SHIP
+        return GoalVerdict.MONITOR
+    return GoalVerdict.SHIP
 
 
 def verdict_box(
@@ -88,7 +88,7 @@ def verdict_box(
 
     A goal that is not over is no better than RESEARCH, whatever is met.
     """
-    verdict = verdict_of(state, reversibility) if is_over else Verdict.RESEARCH
+    verdict = verdict_of(state, reversibility) if is_over else GoalVerdict.RESEARCH
     above = list(_facts(state, reversibility))
     below = [f"↳ Alt: {alternative}", f"↳ Risk: {risk}"]
     rows = [[row for text in part for row in _rows(text)] for part in (above, below)]
@@ -97,9 +97,9 @@ def verdict_box(
     edge = "─" * (width + 2)
     return [
         f"╭{title}{'─' * (width + 2 - columns(title))}╮",
-        *(_framed(row, width) for row in rows[0]),
+        *(_frame_row(row, width) for row in rows[0]),
         f"├{edge}┤",
-        *(_framed(row, width) for row in rows[1]),
+        *(_frame_row(row, width) for row in rows[1]),
         f"╰{edge}╯",
     ]
 
@@ -115,13 +115,13 @@ def _facts(state: GoalState, reversibility: Reversibility) -> Iterator[str]:
     yield f"Subjective: ~{percent}% · Type {reversibility.value} · {points}pt"
 
 
-def _framed(row: str, width: int) -> str:
+def _frame_row(row: str, width: int) -> str:
     return f"│ {row}{' ' * (width - columns(row))} │"
 
 
 def _rows(text: str) -> Iterator[str]:
     """Yield a text as rows that fit into a box; what goes on is indented."""
-    flat = " ".join(visible(text).split())
+    flat = " ".join(escape_control(text).split())
     for index, row in enumerate(textwrap.wrap(flat, WIDEST - 2) or [""]):
         yield from _cut(row if not index else f"  {row}")
 
@@ -143,54 +143,54 @@ MOST_EDITS = 5
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 
 
-def next_step(goal: Goal) -> Place | Stop:
+def next_step(goal: Goal) -> GoalStep | Stop:
     """Return the next step of a goal, or why it has come to an end."""
     if goal.pause is not None:
         return Stop(goal.pause.reason, goal.pause.detail)
     if goal.verdict:
-        passed = Verdict(goal.verdict).passed
+        passed = GoalVerdict(goal.verdict).passed
         reason = StopReason.TARGET_MET if passed else StopReason.UNPROVEN
         return Stop(reason, goal.verdict)
     return goal.at
 
 
-def begun(goal: Goal) -> Goal:
+def begin_iteration(goal: Goal) -> Goal:
     """Return a goal at the start of its next iteration."""
     checkpointed = goal.reversibility is Reversibility.CHECKPOINTED
-    return replace(goal, at=Place.CHECKPOINT if checkpointed else Place.WORK)
+    return replace(goal, at=GoalStep.CHECKPOINT if checkpointed else GoalStep.WORK)
 
 
 def first(goal: Goal) -> Goal:
     """Return a new goal at its first step."""
-    return replace(goal, at=Place.G1) if goal.has_gates else begun(goal)
+    return replace(goal, at=GoalStep.G1) if goal.has_gates else begin_iteration(goal)
 
 
 def after(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
     """Return a goal behind a step with what it came to."""
     if goal.at.is_gate:
-        return _answered(goal, Answer(outcome["answer"]))
-    if goal.at is Place.CHECKPOINT:
-        return replace(goal, at=Place.WORK)
-    if goal.at is Place.WORK:
-        return replace(goal, at=Place.VERIFY, work=Work.from_json(outcome["work"]))
-    return _verified(goal, outcome)
+        return _apply_answer(goal, GateAnswer(outcome["answer"]))
+    if goal.at is GoalStep.CHECKPOINT:
+        return replace(goal, at=GoalStep.WORK)
+    if goal.at is GoalStep.WORK:
+        return replace(goal, at=GoalStep.VERIFY, work=CallResult.from_json(outcome["work"]))
+    return _apply_verification(goal, outcome)
 
 
-def _answered(goal: Goal, answer: Answer) -> Goal:
-    if answer is Answer.NONE:
+def _apply_answer(goal: Goal, answer: GateAnswer) -> Goal:
+    if answer is GateAnswer.NONE:
         detail = f"{goal.at.value} waits for an answer"
         return replace(goal, pause=Pause(StopReason.PERSON_NEEDED, detail))
-    if answer is Answer.NO:
+    if answer is GateAnswer.NO:
         detail = f"{goal.at.value} was answered with no"
         again = goal
-        if goal.at is Place.G3:
-            again = begun(replace(goal, state=replace(goal.state, exit_signal=False)))
+        if goal.at is GoalStep.G3:
+            again = begin_iteration(replace(goal, state=replace(goal.state, exit_signal=False)))
         return replace(again, pause=Pause(StopReason.PERSON_NEEDED, detail))
-    goal = replace(goal, is_confirmed=goal.is_confirmed or answer is Answer.ALL)
-    return _ended(goal) if goal.at is Place.G3 else begun(goal)
+    goal = replace(goal, is_confirmed=goal.is_confirmed or answer is GateAnswer.ALL)
+    return _end(goal) if goal.at is GoalStep.G3 else begin_iteration(goal)
 
 
-def reopened(goal: Goal, *, is_asked: bool) -> Goal:
+def reopen(goal: Goal, *, is_asked: bool) -> Goal:
     """Return a goal that a person continues: breakers are closed, and begin to count anew.
 
     Where no person can be asked, to continue answers the gate that waits.
@@ -199,17 +199,17 @@ def reopened(goal: Goal, *, is_asked: bool) -> Goal:
     state = replace(goal.state, stuck_count=0)
     if goal.verdict:
         state = replace(state, exit_signal=False)
-        goal = begun(replace(goal, verdict=""))
+        goal = begin_iteration(replace(goal, verdict=""))
     goal = replace(goal, state=state, pause=None, error="", errors=0)
-    if goal.at is Place.G2 or (waits and goal.at.is_gate and not is_asked):
-        return _answered(goal, Answer.YES)
+    if goal.at is GoalStep.G2 or (waits and goal.at.is_gate and not is_asked):
+        return _apply_answer(goal, GateAnswer.YES)
     return goal
 
 
 # Verifying
 
 
-def affected(goal: Goal) -> list[Criterion]:
+def criteria_to_verify(goal: Goal) -> list[Criterion]:
     """Return the criteria that are verified behind the agent's work, where it signals no end.
 
     They are those of which it says something new; where it has none, those that are unmet.
@@ -218,14 +218,14 @@ def affected(goal: Goal) -> list[Criterion]:
     return found or [one for one in goal.state.criteria if not one.holds]
 
 
-def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
+def _apply_verification(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
     """Return a goal behind the verification of an iteration."""
     found = outcome["criteria"]
     criteria = tuple(with_found(one, found.get(one.text)) for one in goal.state.criteria)
     state = replace(goal.state, criteria=criteria, iteration=goal.state.iteration + 1)
-    state = _stepped(state, goal.work)
+    state = _apply_steps(state, goal.work)
     state = replace(state, exit_signal=goal.work.exit_signal and state.all_met)
-    state = _stuck(state, goal.state.unmet)
+    state = _count_stuck(state, goal.state.unmet)
     error, errors = outcome["error"], 0
     if error:
         kind = _kind_of(error)
@@ -245,11 +245,11 @@ def _verified(goal: Goal, outcome: Mapping[str, Any]) -> Goal:
     is_done = state.all_met and state.exit_signal
     if broken := outcome["broken"]:
         goal = replace(goal, state=replace(state, exit_signal=False))
-        return _paused(_following(goal), f"must not become true: {one_line(broken[0], 200)}")
+        return _pause(_go_on(goal), f"must not become true: {one_line(broken[0], 200)}")
     if is_done:
-        return replace(goal, at=Place.G3) if goal.has_gates else _ended(goal)
+        return replace(goal, at=GoalStep.G3) if goal.has_gates else _end(goal)
     opened = next(_breakers(goal), "")
-    return _paused(_following(goal), opened) if opened else _following(goal)
+    return _pause(_go_on(goal), opened) if opened else _go_on(goal)
 
 
 def with_found(one: Criterion, found: Mapping[str, Any] | None) -> Criterion:
@@ -265,7 +265,7 @@ def with_found(one: Criterion, found: Mapping[str, Any] | None) -> Criterion:
     )
 
 
-def _stepped(state: GoalState, work: Work) -> GoalState:
+def _apply_steps(state: GoalState, work: CallResult) -> GoalState:
     """Return a state with the steps as the agent has them; one that is a criterion is measured."""
     met = {one.text: one.holds for one in state.criteria}
     said = work.completed or state.completed_steps
@@ -282,22 +282,22 @@ def _stepped(state: GoalState, work: Work) -> GoalState:
     )
 
 
-def _stuck(state: GoalState, before: tuple[str, ...]) -> GoalState:
+def _count_stuck(state: GoalState, before: tuple[str, ...]) -> GoalState:
     """Return a state that counts the iterations in a row with the same criteria unmet."""
     unmet = tuple(one.text for one in state.criteria if not one.holds)
     same = bool(unmet) and unmet == before
     return replace(state, unmet=unmet, stuck_count=state.stuck_count + 1 if same else 0)
 
 
-def _following(goal: Goal) -> Goal:
-    return replace(goal, at=Place.G2) if goal.has_gates else begun(goal)
+def _go_on(goal: Goal) -> Goal:
+    return replace(goal, at=GoalStep.G2) if goal.has_gates else begin_iteration(goal)
 
 
-def _ended(goal: Goal) -> Goal:
+def _end(goal: Goal) -> Goal:
     return replace(goal, verdict=verdict_of(goal.state, goal.reversibility).value)
 
 
-def _paused(goal: Goal, why: str) -> Goal:
+def _pause(goal: Goal, why: str) -> Goal:
     return replace(goal, pause=Pause(StopReason.CIRCUIT_BREAKER, why))
 
 

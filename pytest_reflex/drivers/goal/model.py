@@ -67,7 +67,7 @@ class GoalStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class VerificationPlan:
     """How a criterion is to be verified; where nothing is given, only evidence can show it.
 
     `command` is a text for a shell: exit status 0 passes, or, with `compare` (such as
@@ -89,11 +89,11 @@ class Plan:
         return bool(self.command or self.criteria)
 
     @property
-    def started(self) -> Plan:
+    def started(self) -> VerificationPlan:
         """Return what is started for it: the same for plans that look at its outcome otherwise."""
         if self.criteria:
-            return Plan(criteria=self.criteria, artifact=self.artifact)
-        return Plan(command=self.command)
+            return VerificationPlan(criteria=self.criteria, artifact=self.artifact)
+        return VerificationPlan(command=self.command)
 
     @property
     def shown(self) -> str:
@@ -113,7 +113,7 @@ class Criterion:
     """
 
     text: str
-    plan: Plan = Plan()
+    plan: VerificationPlan = VerificationPlan()
     met: bool = False
     verification: Verification | None = None
     evidence: str = ""
@@ -130,7 +130,7 @@ class MustNot:
     """What may never become true; without a command or criteria only a report can show it."""
 
     text: str
-    plan: Plan = Plan()
+    plan: VerificationPlan = VerificationPlan()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ class GoalState:
         return bool(self.criteria) and all(one.holds for one in self.criteria)
 
     @property
-    def started(self) -> tuple[Plan, ...]:
+    def started(self) -> tuple[VerificationPlan, ...]:
         """Return what is started to verify its criteria and what must not be, each once."""
         plans = [one.plan for one in self.criteria] + [one.plan for one in self.must_not]
         return tuple(dict.fromkeys(plan.started for plan in plans if plan.runs))

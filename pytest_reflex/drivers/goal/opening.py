@@ -12,14 +12,14 @@ from pytest_reflex.drivers.common import running
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.kept_files import KeptFiles
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import ROOT, RunFile
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal.driver import NAME, Ask, GoalDriver, Tell
-from pytest_reflex.drivers.goal.guarding import KEPT, relied_by
+from pytest_reflex.drivers.goal.guarding import KEPT, find_verifying_files
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, status_of
 from pytest_reflex.drivers.goal.model import GoalState, GoalStatus, Reversibility
-from pytest_reflex.drivers.goal.plan import Choices, plan_goal
+from pytest_reflex.drivers.goal.plan import PlanOptions, plan_goal
 from pytest_reflex.drivers.goal.show import lines_of, summary
 from pytest_reflex.drivers.goal.standing import Goal
 from pytest_reflex.drivers.goal.verify import Approvals, Verifier
@@ -36,7 +36,7 @@ Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class GoalListeners:
     """Who hears of a goal: `ask` puts gates to a person (None: no one is there), `tell` takes
     the lines of the loop, `say` what goes wrong."""
 
@@ -46,13 +46,13 @@ class People:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class GoalLimits:
     """What bounds a run; `budget` is in US dollars."""
 
     budget: float = BUDGET
     max_iterations: int = ITERATIONS
 
-    def checked(self) -> Limits:
+    def validate(self) -> GoalLimits:
         """Return it; raises UsageError where it is beyond what any goal may have."""
         if not 0 < self.budget <= MOST_BUDGET:
             raise UsageError(f"--budget must be above 0 and at most {MOST_BUDGET:g} USD")
@@ -80,7 +80,7 @@ def last_run(project: Path) -> RunFile | None:
     return RunFile(project, NAME, names[0]) if names else None
 
 
-def unfinished(project: Path) -> RunFile | None:
+def find_unfinished(project: Path) -> RunFile | None:
     """Return the run that can go on, None where there is none."""
     files = last_run(project)
     record = files.read() if files else None
@@ -88,7 +88,7 @@ def unfinished(project: Path) -> RunFile | None:
 
 
 def prepare(
-    spec: str, choices: Choices, *, project: Path, agent: str, settings: Settings
+    spec: str, choices: PlanOptions, *, project: Path, agent: str, settings: Settings
 ) -> tuple[Goal, tuple[Path, ...], Registry]:
     """Return the goal of a spec; raises ReflexError where it cannot be begun."""
     registry = open_host(settings["plugins"], project).registry
@@ -130,10 +130,10 @@ def begin(
     project: Path,
     files: tuple[Path, ...],
     registry: Registry,
-    limits: Limits,
+    limits: GoalLimits,
     agent: str,
     settings: Settings,
-    people: People,
+    people: GoalListeners,
 ) -> tuple[RunFile, Events]:
     """Begin the run of a goal that was prepared, and return its files and its events."""
     run = new_run(project)
@@ -145,7 +145,7 @@ def begin(
         "reversibility": goal.reversibility.value,
     }
     goal = replace(goal, state=replace(goal.state, own=own))
-    relied = relied_by(goal.state, project=project, registry=registry, files=files)
+    relied = find_verifying_files(goal.state, project=project, registry=registry, files=files)
     folder = run_file.make_folder(people.say)
     kept = KeptFiles(project, folder / KEPT, relied)
     approvals = approve(goal.state, project, registry, people.say)
@@ -160,7 +160,7 @@ def begin(
         project=project,
         say=people.say,
     )
-    return run_file, shown(events, run_file, project, people)
+    return run_file, relay_events(events, run_file, project, people)
 
 
 def driver_of(
@@ -171,7 +171,7 @@ def driver_of(
     approvals: Approvals,
     settings: Settings,
     kept: KeptFiles,
-    people: People,
+    people: GoalListeners,
 ) -> GoalDriver:
     """Return what drives a goal."""
     is_checkpointed = goal.reversibility is Reversibility.CHECKPOINTED
@@ -192,7 +192,7 @@ def driver_of(
 def approve(state: GoalState, project: Path, registry: Registry, say: Say) -> Approvals:
     """Return the approvals with all that a goal runs, which a person has just begun."""
     approvals = Approvals.load(project)
-    missing = approvals.missing(state.started, registry)
+    missing = approvals.find_missing(state.started, registry)
     try:
         return approvals.record(missing)
     except StateError as error:
@@ -200,11 +200,11 @@ def approve(state: GoalState, project: Path, registry: Registry, say: Say) -> Ap
         return replace(approvals, hashes=approvals.hashes | {one.sha256 for one in missing})
 
 
-def shown(events: Events, run_file: RunFile, project: Path, people: People) -> Events:
+def relay_events(events: Events, run_file: RunFile, project: Path, people: GoalListeners) -> Events:
     """Yield the events of a run; the files in `.loop` and the lines of the loop follow them."""
     files = LoopFiles(project)
 
-    def write() -> Record | None:
+    def write() -> DriverRecord | None:
         record = run_file.read()
         try:
             if record is not None:
@@ -214,7 +214,7 @@ def shown(events: Events, run_file: RunFile, project: Path, people: People) -> E
         return record
 
     def follow() -> Generator[DriverEvent, None, None]:
-        with files.held():
+        with files.hold():
             try:
                 for event in events:
                     record = write()
@@ -230,7 +230,7 @@ def shown(events: Events, run_file: RunFile, project: Path, people: People) -> E
     return follow()
 
 
-def write_files(files: LoopFiles, record: Record) -> None:
+def write_files(files: LoopFiles, record: DriverRecord) -> None:
     """Write the files in `.loop` as a record has them; raises StateError and OSError."""
     goal = Goal.from_json(record.data)
     if goal.deletes and status_of(record)[0] is GoalStatus.COMPLETED:

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.goal.claims import Part, parts_of
+from pytest_reflex.drivers.goal.claims import Statement, parts_of
 from pytest_reflex.drivers.goal.cues import MOST, RULES, Dimension
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
     MustNot,
-    Plan,
     Reversibility,
     Shape,
     Verification,
+    VerificationPlan,
     Workflow,
 )
 from pytest_reflex.drivers.goal.shape_file import read_shape
@@ -35,7 +35,7 @@ from pytest_reflex.drivers.goal.spec import (
     steps_of,
     workflow_of,
 )
-from pytest_reflex.drivers.goal.standing import Goal, Place
+from pytest_reflex.drivers.goal.standing import Goal, GoalStep
 from pytest_reflex.errors import Problem, SpecError, UsageError, did_you_mean
 from pytest_reflex.model.plain import one_line
 
@@ -43,7 +43,7 @@ TOOL_FROM = 8
 COLLEAGUE_FROM = 5
 
 
-class Source(StrEnum):
+class ScoreSource(StrEnum):
     """Who gave the points of a dimension."""
 
     CUES = "cues"
@@ -66,7 +66,7 @@ class Score:
     dimension: Dimension
     points: int
     reason: str
-    source: Source = Source.CUES
+    source: ScoreSource = ScoreSource.CUES
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -118,11 +118,11 @@ def score_spec(spec: str, given: Mapping[Dimension, int] | None = None) -> Rubri
     return Rubric(tuple(_score(one, parts, given or {}) for one in Dimension))
 
 
-def _score(dimension: Dimension, parts: list[Part], given: Mapping[Dimension, int]) -> Score:
+def _score(dimension: Dimension, parts: list[Statement], given: Mapping[Dimension, int]) -> Score:
     if dimension in given:
         reason = "given on the command line"
         return Score(
-            dimension=dimension, points=given[dimension], reason=reason, source=Source.FLAG
+            dimension=dimension, points=given[dimension], reason=reason, source=ScoreSource.FLAG
         )
     points, reason = RULES[dimension](parts)
     return Score(dimension=dimension, points=points, reason=reason)
@@ -154,7 +154,7 @@ _AGAINST = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class PlanOptions:
     """What a person gives beside the spec; empty where it is read off the spec."""
 
     shape: Shape | None = None
@@ -166,14 +166,14 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedGoal:
     """A goal, and the files that it was read from."""
 
     goal: Goal
     files: tuple[Path, ...]
 
 
-def plan_goal(spec: str, choices: Choices, *, project: Path, registry: Registry) -> Planned:
+def plan_goal(spec: str, choices: PlanOptions, *, project: Path, registry: Registry) -> PlannedGoal:
     """Return the goal of a spec; raises SpecError with all that is unclear, and changes nothing."""
     rubric = score_spec(spec)
     workflow = choices.workflow or workflow_of(spec)
@@ -197,11 +197,11 @@ def plan_goal(spec: str, choices: Choices, *, project: Path, registry: Registry)
         workflow=workflow,
         reversibility=reversibility,
         rubric=rubric.to_json(),
-        at=Place.G1,
+        at=GoalStep.G1,
         is_confirmed=choices.is_confirmed,
         precheck=choices.precheck,
     )
-    return Planned(goal, files)
+    return PlannedGoal(goal, files)
 
 
 def _criteria(
@@ -236,7 +236,7 @@ def _rules(file: str, project: Path, registry: Registry) -> Iterator[Criterion]:
         )
     criteria, _ = read_criteria(name, registry=registry, relative_to=project)
     for rule in criteria.active(default_level(criteria)):
-        plan = Plan(
+        plan = VerificationPlan(
             criteria=name,
             artifact=artifact,
             rule=rule.id,

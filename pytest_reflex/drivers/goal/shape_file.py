@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.criteria.diagnostics import Faults, Items, Spot, Table, in_order
-from pytest_reflex.criteria.document import parse_document, read_bytes, shown
+from pytest_reflex.criteria.diagnostics import Diagnostics, Items, Spot, Table, in_order
+from pytest_reflex.criteria.document import display_path, parse_document, read_bytes
 from pytest_reflex.criteria.fields import (
-    filled_text_at,
     kind_of,
     list_at,
+    nonempty_text_at,
     refuse_unknown_keys,
     text_at,
 )
 from pytest_reflex.drivers.goal.claims import parse_comparison
-from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
+from pytest_reflex.drivers.goal.model import Criterion, MustNot, Verification, VerificationPlan
 from pytest_reflex.drivers.goal.spec import plan_of
 from pytest_reflex.errors import CriteriaError, UsageError, did_you_mean
 from pytest_reflex.text.outline import outline
@@ -56,7 +56,7 @@ class ShapeFile:
 
 def read_shape(path: Path) -> ShapeFile:
     """Return what a SHAPE.md asks for; raises CriteriaError with all that is wrong with it."""
-    name = shown(path)
+    name = display_path(path)
     return parse_shape(read_bytes(path, name), name)
 
 
@@ -64,14 +64,14 @@ def parse_shape(data: bytes, name: str) -> ShapeFile:
     """Return what the bytes of a SHAPE.md ask for; `name` is how messages name the file."""
     if len(data) > LONGEST:
         told = f"the file is too long: {len(data):,} bytes, the limit is {LONGEST:,}"
-        Faults(name).stop(told, (1, 1), hint="name criteria of your own by --criteria")
+        Diagnostics(name).stop(told, (1, 1), hint="name criteria of your own by --criteria")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        Faults(name).stop("the file is not UTF-8 text", (line, 1), hint="save it as UTF-8")
+        Diagnostics(name).stop("the file is not UTF-8 text", (line, 1), hint="save it as UTF-8")
     table, faults = _table(text, name)
-    found = _Reading(faults).shape(table)
+    found = _ShapeReader(faults).shape(table)
     if not faults.found and not found.criteria and not found.must_not:
         faults.add("the file has no criteria", (1, 1), hint="list them under `criteria:`")
     if faults.found:
@@ -79,7 +79,7 @@ def parse_shape(data: bytes, name: str) -> ShapeFile:
     return found
 
 
-def _table(text: str, name: str) -> tuple[Table, Faults]:
+def _table(text: str, name: str) -> tuple[Table, Diagnostics]:
     """Return the keys of the file, from its block of YAML or else from its lists."""
     for fence in outline(text).fences:
         if fence.language not in _FENCES or fence.nested:
@@ -89,13 +89,13 @@ def _table(text: str, name: str) -> tuple[Table, Faults]:
         padded = "\n" * fence.first + "\n".join(lines) + "\n"
         if any(re.match(rf"[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", line) for line in lines):
             return parse_document(padded.encode(), name, "`criteria`")
-    return _lists(text), Faults(name, text)
+    return _lists(text), Diagnostics(name, text)
 
 
 def _lists(text: str) -> Table:
     """Return lists under headings or labels as the mapping that YAML would have given."""
     table = Table((1, 1))
-    for key, spot, item in _listed(text):
+    for key, spot, item in _find_items(text):
         if key not in table:
             table[key] = Items(spot)
             table.spots.append((*spot, *spot))
@@ -106,7 +106,7 @@ def _lists(text: str) -> Table:
     return table
 
 
-def _listed(text: str) -> Iterator[tuple[str, Spot, str]]:
+def _find_items(text: str) -> Iterator[tuple[str, Spot, str]]:
     """Yield the key, place and text of each item under a heading or label that is known."""
     key, fenced = "", False
     for number, line in enumerate(text.split("\n"), start=1):
@@ -127,21 +127,21 @@ def _pairs(items: Items) -> Table:
     for index, item in enumerate(items):
         # The kind of evidence stands last: the text of a criterion may hold colons.
         text, _, kind = re.sub(r"\s*(?:→|->|=>)\s*", ": ", item).rpartition(":")
-        key = _unquoted(text) or _unquoted(kind)
-        table[key] = _unquoted(kind) if text else None
+        key = _unquote(text) or _unquote(kind)
+        table[key] = _unquote(kind) if text else None
         table.spots.append((*items.at(index), *items.at(index)))
     return table
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     bare = text.strip()
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else bare
 
 
-class _Reading:
+class _ShapeReader:
     """One file that is being read; what is wrong goes to `faults`."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Diagnostics) -> None:
         self._faults = faults
 
     def shape(self, table: Table) -> ShapeFile:
@@ -163,7 +163,7 @@ class _Reading:
             spot = items.at(index)
             if isinstance(item, Table):
                 refuse_unknown_keys(item, ITEM_KEYS, self._faults, what="a criterion")
-                text = filled_text_at(item, "text", self._faults)
+                text = nonempty_text_at(item, "text", self._faults)
                 plan = self._plan(item, plan_of(text))
                 if "verification" in item:
                     plan = replace(plan, required=self._kind(item, "verification"))
@@ -178,15 +178,18 @@ class _Reading:
         for index, item in enumerate(items):
             if isinstance(item, Table):
                 refuse_unknown_keys(item, MUST_NOT_KEYS, self._faults, what="an item of mustNot")
-                text = filled_text_at(item, "text", self._faults)
-                plan = self._plan(item, Plan())
+                text = nonempty_text_at(item, "text", self._faults)
+                plan = self._plan(item, VerificationPlan())
             else:
                 # A command that stands in prose may be what must not be run.
-                text, plan = self._prose(item, items.at(index), "an item of mustNot"), Plan()
+                text, plan = (
+                    self._prose(item, items.at(index), "an item of mustNot"),
+                    VerificationPlan(),
+                )
             if text:
                 yield MustNot(text=text, plan=plan)
 
-    def _plan(self, item: Table, stated: Plan) -> Plan:
+    def _plan(self, item: Table, stated: VerificationPlan) -> VerificationPlan:
         """Return how an item is verified; `stated` is what its text says, where no key does."""
         faults = self._faults
         ways = [key for key in ("command", "check") if key in item]
@@ -197,7 +200,7 @@ class _Reading:
                 faults.add(f"{key} needs a check", item.at_key(key), hint="check: criteria.yaml")
         if not ways and "compare" not in item:
             return stated
-        values = {key: filled_text_at(item, key, faults) for key in ways}
+        values = {key: nonempty_text_at(item, key, faults) for key in ways}
         given = {key: text_at(item, key, faults) for key in ("compare", "artifact", "rule")}
         compare = given["compare"] if "compare" in item else stated.compare
         if given["compare"]:
@@ -208,7 +211,7 @@ class _Reading:
                 faults.add(told.message, item.at_key("compare"), hint=told.hint)
         command = values.get("command", "")
         measured = Verification.MEASUREMENT if compare else Verification.EXECUTION_OUTPUT
-        return Plan(
+        return VerificationPlan(
             command=command,
             compare=compare if not values.get("check") else "",
             criteria=values.get("check", ""),

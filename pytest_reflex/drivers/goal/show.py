@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.drivers.common.record import INTERRUPTED, Record
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
+from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
 from pytest_reflex.drivers.goal.cues import MOST
 from pytest_reflex.drivers.goal.loop_files import continue_command, status_of
-from pytest_reflex.drivers.goal.machine import Verdict, proof_of, verdict_box, verdict_of
+from pytest_reflex.drivers.goal.machine import GoalVerdict, proof_of, verdict_box, verdict_of
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
@@ -23,9 +23,9 @@ from pytest_reflex.drivers.goal.model import (
     Workflow,
 )
 from pytest_reflex.drivers.goal.plan import Rubric
-from pytest_reflex.drivers.goal.standing import Goal, Place
+from pytest_reflex.drivers.goal.standing import Goal, GoalStep
 from pytest_reflex.drivers.goal.statefile import STATE_FILE
-from pytest_reflex.model.plain import clip, counted, one_line, visible, visible_json
+from pytest_reflex.model.plain import clip, escape_control, one_line, pluralize, visible_json
 from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.reports.run_lines import spend_text
 
@@ -44,7 +44,7 @@ def money(usd: float | None) -> str:
 
 def flat(text: str) -> str:
     """Return a text on one line, with nothing that a terminal acts on."""
-    return " ".join(visible(text).split())
+    return " ".join(escape_control(text).split())
 
 
 def shape_text(shape: Shape, rubric: Rubric) -> str:
@@ -52,7 +52,7 @@ def shape_text(shape: Shape, rubric: Rubric) -> str:
     return f"{shape.value.capitalize()} ({rubric.total}/{MOST * len(rubric.scores)})"
 
 
-def starting(
+def start_text(
     rubric: Rubric, shape: Shape, workflow: Workflow, *, steps: int, budget: float | None
 ) -> str:
     """Return the line at the start; `shape` may be another than that of the rubric."""
@@ -90,7 +90,7 @@ def after_iteration(step: str, *, done: int, total: int, following: str) -> str:
 
 def gate_steps(steps: Sequence[str]) -> str:
     """Return the question behind the decomposition, with the steps by number."""
-    number = counted(len(steps), "step")
+    number = pluralize(len(steps), "step")
     listed = [f"{index}. {flat(step)}" for index, step in enumerate(steps, start=1)]
     return "\n".join([f"G1: Decomposed into {number}:", *listed, "Proceed? [Y/n]"])
 
@@ -163,16 +163,16 @@ def checklist(goal: Goal) -> Iterator[str]:
     yield f"✓ State: {STATE_FILE}"
 
 
-def lines_of(event: DriverEvent, goal: Goal, record: Record) -> list[str]:
+def lines_of(event: DriverEvent, goal: Goal, record: DriverRecord) -> list[str]:
     """Return the lines that report an event."""
-    if event.kind is Kind.ITERATION:
+    if event.kind is DriverEventKind.ITERATION:
         return list(_iteration(goal, record))
-    if event.kind is Kind.STEP and event.fields.get("step") == Place.CHECKPOINT:
+    if event.kind is DriverEventKind.STEP and event.fields.get("step") == GoalStep.CHECKPOINT:
         return [f"[LOOP] Checkpoint: {event.fields['ref']}"]
     return []
 
 
-def _iteration(goal: Goal, record: Record) -> Iterator[str]:
+def _iteration(goal: Goal, record: DriverRecord) -> Iterator[str]:
     state, last = goal.state, goal.last
     if last["edits"] is None and record.iteration == 1:
         yield f"[LOOP] {NOT_MONITORED}"
@@ -181,7 +181,7 @@ def _iteration(goal: Goal, record: Record) -> Iterator[str]:
             yield f"[LOOP] {told}: {one_line(', '.join(found), 300)}"
     if last["error"]:
         yield f"[LOOP] Error: {clip(flat(last['error']), 300)}"
-    completed, total = _completed(goal), len(state.steps)
+    completed, total = _count_completed(goal), len(state.steps)
     following = _next(goal)
     for step in last["completed"]:
         yield after_step(step, done=completed, total=total, following=following)
@@ -191,7 +191,7 @@ def _iteration(goal: Goal, record: Record) -> Iterator[str]:
     yield status_block(state, following)
 
 
-def _completed(goal: Goal) -> int:
+def _count_completed(goal: Goal) -> int:
     return sum(step in goal.state.completed_steps for step in goal.state.steps)
 
 
@@ -209,15 +209,15 @@ def _next(goal: Goal) -> str:
     return "done" if goal.state.exit_signal and goal.state.all_met else goal.step
 
 
-def final_lines(goal: Goal, record: Record) -> list[str]:
+def final_lines(goal: Goal, record: DriverRecord) -> list[str]:
     """Return the last words on a run: what is met, the verdict box, and how it goes on."""
     verdict = verdict_of(goal.state, goal.reversibility)
     lines = box_of(goal, record)
     status, why = status_of(record)
     if status is GoalStatus.PAUSED:
         lines += [f"Paused: {one_line(why, 500)}"]
-    elif verdict is Verdict.MONITOR and status is GoalStatus.COMPLETED:
-        lines += [f"MONITOR: {_monitored(goal)}"]
+    elif verdict is GoalVerdict.MONITOR and status is GoalStatus.COMPLETED:
+        lines += [f"MONITOR: {_monitoring_reason(goal)}"]
     # The mark of completion stands in no other line, whatever a criterion or an error says.
     lines = [line.replace("<loop-complete>", "‹loop-complete›") for line in lines]
     if record.reason == StopReason.TARGET_MET:
@@ -225,7 +225,7 @@ def final_lines(goal: Goal, record: Record) -> list[str]:
     return lines
 
 
-def box_of(goal: Goal, record: Record) -> list[str]:
+def box_of(goal: Goal, record: DriverRecord) -> list[str]:
     """Return the verdict box of a run as it stands."""
     return verdict_box(
         goal.state,
@@ -236,7 +236,7 @@ def box_of(goal: Goal, record: Record) -> list[str]:
     )
 
 
-def _alternative(goal: Goal, record: Record) -> str:
+def _alternative(goal: Goal, record: DriverRecord) -> str:
     status, _ = status_of(record)
     if status is not GoalStatus.COMPLETED:
         return f"go on with {continue_command(record)}"
@@ -246,7 +246,7 @@ def _alternative(goal: Goal, record: Record) -> str:
     return "review the difference before it is merged"
 
 
-def _risk(goal: Goal, record: Record) -> str:
+def _risk(goal: Goal, record: DriverRecord) -> str:
     open_ones = [one.text for one in goal.state.criteria if not one.holds]
     if open_ones:
         return f"not met: {clip(flat(', '.join(open_ones)), 200)}"
@@ -267,11 +267,11 @@ def _weak(goal: Goal) -> str:
     return f"not proven by the program: {clip(', '.join(told), 300)}" if told else ""
 
 
-def _monitored(goal: Goal) -> str:
+def _monitoring_reason(goal: Goal) -> str:
     return _weak(goal) or "it cannot be rolled back within minutes"
 
 
-def summary(goal: Goal, record: Record) -> str:
+def summary(goal: Goal, record: DriverRecord) -> str:
     """Return summary.md."""
     state, reason = goal.state, record.reason
     ended = ENDS[StopReason(reason)].sentence if reason else record.status
@@ -289,7 +289,7 @@ def summary(goal: Goal, record: Record) -> str:
 - Iterations: {record.iteration} of {record.max_iterations}
 - Spent: {spend_text(record.spend)}
 - Shape {goal.shape.value}, workflow {goal.workflow.value}, type {goal.reversibility.value}
-- Steps: {_completed(goal)} of {len(state.steps)} complete
+- Steps: {_count_completed(goal)} of {len(state.steps)} complete
 
 | criterion | state | verified by | evidence |
 |---|---|---|---|
@@ -309,7 +309,7 @@ def _cell(text: str) -> str:
     return clip(flat(text), 200).replace("|", "\\|")
 
 
-def status_lines(goal: Goal, record: Record, *, driven: bool) -> list[str]:
+def status_lines(goal: Goal, record: DriverRecord, *, driven: bool) -> list[str]:
     """Return where a goal stands."""
     status, why = status_of(record)
     shown = "interrupted" if record.status == INTERRUPTED else status.value.replace("_", " ")
@@ -324,7 +324,7 @@ def status_lines(goal: Goal, record: Record, *, driven: bool) -> list[str]:
         ("Type", goal.reversibility.value),
         ("Iteration", f"{record.iteration} of {record.max_iterations}"),
         ("Spent", spend_text(record.spend)),
-        ("Steps", f"{_completed(goal)} of {len(goal.state.steps)} complete"),
+        ("Steps", f"{_count_completed(goal)} of {len(goal.state.steps)} complete"),
         ("Now", "" if record.reason else flat(goal.step)),
         ("Verdict", goal.verdict),
     ]

@@ -16,10 +16,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_reflex.drivers.common.protection import within
-from pytest_reflex.drivers.goal.claims import Part, commands, measures, parts_of, states_nothing
+from pytest_reflex.drivers.goal.claims import (
+    Statement,
+    commands,
+    measures,
+    parts_of,
+    states_nothing,
+)
 from pytest_reflex.drivers.goal.cues import is_ruled_out, places_of
-from pytest_reflex.drivers.goal.model import Criterion, Plan, Reversibility, Verification, Workflow
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.drivers.goal.model import (
+    Criterion,
+    Reversibility,
+    Verification,
+    VerificationPlan,
+    Workflow,
+)
+from pytest_reflex.integrity.patterns import escape_path
 
 # In the order in which ties are decided.
 _INDICATORS: Mapping[Workflow, re.Pattern[str]] = {
@@ -91,7 +103,9 @@ def workflow_of(spec: str) -> Workflow | None:
 
 def gate_of(workflow: Workflow) -> Criterion:
     """Return what has to be shown in each workflow; only evidence can show it."""
-    return Criterion(text=_GATES[workflow], plan=Plan(required=Verification.OBSERVATION))
+    return Criterion(
+        text=_GATES[workflow], plan=VerificationPlan(required=Verification.OBSERVATION)
+    )
 
 
 def reversibility_of(spec: str) -> Reversibility:
@@ -142,13 +156,13 @@ def criteria_of(spec: str) -> tuple[Criterion, ...]:
     """Return the criteria of a spec, each text once, in their order."""
     found: dict[str, Criterion] = {}
     for part in parts_of(spec):
-        text = _stated(part)
+        text = _criterion_of(part)
         if text and not states_nothing(text):
             found.setdefault(text, Criterion(text=text, plan=plan_of(text)))
     return tuple(found.values())
 
 
-def _stated(part: Part) -> str:
+def _criterion_of(part: Statement) -> str:
     """Return the criterion that a statement is, or has behind an `until`; empty for none."""
     if part.section in _CRITERIA_SECTIONS:
         return part.text
@@ -161,7 +175,7 @@ def _stated(part: Part) -> str:
     return text if plan.compare or proven or _STATED.search(text) else ""
 
 
-def plan_of(text: str) -> Plan:
+def plan_of(text: str) -> VerificationPlan:
     """Return how a criterion can be verified by what its text names."""
     compared = measures(_without_commands(text))
     compare = str(compared[0]) if compared and compared[0].what else ""
@@ -170,11 +184,11 @@ def plan_of(text: str) -> Plan:
     if compare:
         # Which of several commands prints the number is not known.
         command = command if len(run) == 1 else ""
-        return Plan(command=command, compare=compare, required=Verification.MEASUREMENT)
+        return VerificationPlan(command=command, compare=compare, required=Verification.MEASUREMENT)
     if command:
-        return Plan(command=command, required=Verification.EXECUTION_OUTPUT)
+        return VerificationPlan(command=command, required=Verification.EXECUTION_OUTPUT)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(text)), None)
-    return Plan(required=kind)
+    return VerificationPlan(required=kind)
 
 
 def _without_commands(text: str) -> str:
@@ -215,7 +229,7 @@ def may_change(spec: str, commands: Iterable[str], project: Path) -> list[str]:
     if not found:
         named = [place for one in parts for place in _places(one.text)]
         found = [place for place in named if not _JUDGES.search(place)]
-    found += [name for command in commands for name in _missing(command, project)]
+    found += [name for command in commands for name in _find_missing(command, project)]
     patterns = [_pattern(one, project) for one in dict.fromkeys(found)]
     return [pattern for one in patterns for pattern in within(one)]
 
@@ -225,7 +239,7 @@ def tests_may_change(spec: str) -> bool:
     return any(_ALL_TESTS.search(one.text) for one in _about_work(spec) if one.section == "scope")
 
 
-def _about_work(spec: str) -> list[Part]:
+def _about_work(spec: str) -> list[Statement]:
     parts = [one for one in parts_of(spec) if one.section not in _OTHERS]
     return [one for one in parts if not is_ruled_out(one.text)]
 
@@ -238,10 +252,10 @@ def _places(text: str) -> Iterator[str]:
 
 
 def _pattern(place: str, project: Path) -> str:
-    return escaped(place) if (project / place).exists() else place
+    return escape_path(place) if (project / place).exists() else place
 
 
-def _missing(command: str, project: Path) -> Iterator[str]:
+def _find_missing(command: str, project: Path) -> Iterator[str]:
     """Yield what a command names as a file of the project that is not there."""
     try:
         words = shlex.split(command)

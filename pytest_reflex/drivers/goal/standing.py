@@ -12,7 +12,7 @@ from pytest_reflex.drivers.goal.model import GoalState, Reversibility, Shape, Wo
 from pytest_reflex.model.stop import StopReason
 
 
-class Place(StrEnum):
+class GoalStep(StrEnum):
     """The steps of a goal; G1 to G3 are the gates at which a person is asked."""
 
     G1 = "G1"
@@ -24,10 +24,10 @@ class Place(StrEnum):
 
     @property
     def is_gate(self) -> bool:
-        return self in (Place.G1, Place.G2, Place.G3)
+        return self in (GoalStep.G1, GoalStep.G2, GoalStep.G3)
 
 
-class Answer(StrEnum):
+class GateAnswer(StrEnum):
     """What came of a gate; `all` answers each gate that follows too, `none`: no one was there."""
 
     YES = "yes"
@@ -54,7 +54,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class CallResult:
     """What a call of the agent came to; the fields are the keys on the wire.
 
     `claims` has the criteria of which it says something new. `undone` are keys of the state file
@@ -89,7 +89,7 @@ class Work:
         }
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Work:
+    def from_json(cls, wire: Mapping[str, Any]) -> CallResult:
         claims = {text: Claim(**one) for text, one in wire["claims"].items()}
         lists = ("completed", "remaining", "undone", "mismatch", "restored", "broken")
         return cls(**{**wire, "claims": claims, **{key: tuple(wire[key]) for key in lists}})
@@ -113,11 +113,11 @@ class Goal:
     workflow: Workflow
     reversibility: Reversibility
     rubric: Mapping[str, Any]
-    at: Place
+    at: GoalStep
     is_confirmed: bool = False
     deletes: bool = False
     precheck: str = ""
-    work: Work = Work()
+    work: CallResult = CallResult()
     error: str = ""
     errors: int = 0
     pause: Pause | None = None
@@ -162,8 +162,8 @@ class Goal:
             "shape": Shape(wire["shape"]),
             "workflow": Workflow(wire["workflow"]),
             "reversibility": Reversibility(wire["reversibility"]),
-            "at": Place(wire["at"]),
-            "work": Work.from_json(wire["work"]),
+            "at": GoalStep(wire["at"]),
+            "work": CallResult.from_json(wire["work"]),
             "pause": pause and Pause(StopReason(pause["reason"]), pause["detail"]),
         }
         return cls(**{**wire, **found})

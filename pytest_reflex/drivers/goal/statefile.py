@@ -19,8 +19,8 @@ from pytest_reflex.drivers.goal.model import (
     GoalState,
     GoalStatus,
     MustNot,
-    Plan,
     Verification,
+    VerificationPlan,
 )
 from pytest_reflex.errors import Place, StateError
 from pytest_reflex.model.plain import one_line
@@ -164,13 +164,13 @@ def _verification(word: Any, met: bool) -> Verification | None:
         return Verification.CLAIM if met else None
 
 
-def plan_from_json(wire: Any, text: str) -> Plan:
+def plan_from_json(wire: Any, text: str) -> VerificationPlan:
     """Return a plan from JSON, empty for None; raises KeyFaultError, which names the criterion.
 
     `check` is another name of `criteria`.
     """
     if wire is None:
-        return Plan()
+        return VerificationPlan()
     name = one_line(text, 60)
     if not isinstance(wire, dict):
         raise KeyFaultError(f"the plan of {name!r} is not an object")
@@ -183,13 +183,13 @@ def plan_from_json(wire: Any, text: str) -> Plan:
     known = [one.value for one in Verification]
     if required is not None and required not in known:
         required = None  # a word of another program asks for no kind that we could give
-    return Plan(
+    return VerificationPlan(
         **{key: wire[key] for key in _TEXTS if key in wire},
         required=None if required is None else Verification(required),
     )
 
 
-def plan_to_json(plan: Plan) -> dict[str, Any]:
+def plan_to_json(plan: VerificationPlan) -> dict[str, Any]:
     """Return the keys of a plan that have a value."""
     wire = {one.name: getattr(plan, one.name) for one in fields(plan)}
     return {key: value for key, value in wire.items() if value}
@@ -318,5 +318,5 @@ def _plans(criteria: Iterable[Criterion]) -> dict[str, Any]:
     return {
         one.text: plan_to_json(one.plan)
         for one in criteria
-        if one.plan != Plan() or (one.verification is not None and not one.met)
+        if one.plan != VerificationPlan() or (one.verification is not None and not one.met)
     }

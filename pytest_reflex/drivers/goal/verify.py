@@ -25,10 +25,10 @@ from pytest_reflex.drivers.common.measure import (
     Measurement,
     MeasurementStatus,
     by_exit_status,
-    measured,
+    run_measure,
 )
 from pytest_reflex.drivers.goal.claims import Threshold, number_in, parse_comparison
-from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
+from pytest_reflex.drivers.goal.model import Criterion, MustNot, Verification, VerificationPlan
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.model.plain import clip, one_line
 from pytest_reflex.process.run import Finished
@@ -66,7 +66,9 @@ class Approvals:
         found = UserFile(KIND, project).read().get(KIND, {})
         return cls(project, frozenset(found) if isinstance(found, dict) else frozenset())
 
-    def missing(self, plans: Iterable[Plan], registry: Registry) -> tuple[Runnable, ...]:
+    def find_missing(
+        self, plans: Iterable[VerificationPlan], registry: Registry
+    ) -> tuple[Runnable, ...]:
         """Return what plans would start and is not approved, each once.
 
         Raises ReflexError where criteria cannot be read.
@@ -81,13 +83,13 @@ class Approvals:
         new = {one.sha256: one.text for one in more}
         if not new:
             return self
-        with UserFile(KIND, self.project).changing() as wire:
+        with UserFile(KIND, self.project).change() as wire:
             known = wire.get(KIND, {})
             wire[KIND] = (known if isinstance(known, dict) else {}) | new
             return Approvals(self.project, frozenset(wire[KIND]))
 
 
-def runnables_of(plan: Plan, project: Path, registry: Registry) -> Iterator[Runnable]:
+def runnables_of(plan: VerificationPlan, project: Path, registry: Registry) -> Iterator[Runnable]:
     """Yield what a plan would start; raises ReflexError where criteria cannot be read."""
     if plan.criteria:
         if found := _criteria(plan, project, registry):
@@ -96,7 +98,7 @@ def runnables_of(plan: Plan, project: Path, registry: Registry) -> Iterator[Runn
         yield Runnable(plan.command, _hash({"command": plan.command}))
 
 
-def _criteria(plan: Plan, project: Path, registry: Registry) -> Runnable | None:
+def _criteria(plan: VerificationPlan, project: Path, registry: Registry) -> Runnable | None:
     """Return the criteria of a plan where a check of them starts a process, else None."""
     from pytest_reflex.checks.registry import compile_all
     from pytest_reflex.criteria.load import read_criteria
@@ -153,26 +155,26 @@ class Verifier:
     registry: Registry
     timeout: float = TIMEOUT
 
-    def measure(self, plan: Plan, attempt: Attempt | None = None) -> Measurement:
+    def measure(self, plan: VerificationPlan, attempt: Attempt | None = None) -> Measurement:
         """Return what a plan that runs measures; raises nothing.
 
         What was not approved is not measured, and its summary shows it.
         """
 
         def measure(attempt: Attempt) -> Measurement:
-            if missing := self.approvals.missing([plan], self.registry):
+            if missing := self.approvals.find_missing([plan], self.registry):
                 told = one_line(describe_refusal(missing), EVIDENCE)
                 return Measurement(status=MeasurementStatus.NOT_MEASURED, summary=told)
             project = self.approvals.project
             return measure_of(plan, project, self.registry, timeout=self.timeout)(attempt)
 
-        return measured(measure, attempt or Attempt())
+        return run_measure(measure, attempt or Attempt())
 
     def verify(
         self, criteria: Iterable[Criterion], attempt: Attempt | None = None
     ) -> tuple[Criterion, ...]:
         """Return criteria with what is found of those whose plan runs; each plan is run once."""
-        found: dict[Plan, Measurement] = {}
+        found: dict[VerificationPlan, Measurement] = {}
         verified = []
         for one in criteria:
             if one.plan.runs:
@@ -194,12 +196,12 @@ class Verifier:
         return tuple((one, what) for one, what in found if what.passed)
 
 
-def refused_of(plans: Iterable[Plan], verifier: Verifier) -> str:
+def format_unapproved(plans: Iterable[VerificationPlan], verifier: Verifier) -> str:
     """Return which of some plans are not run because they are not approved, empty for none."""
     refused: dict[str, None] = {}
     for plan in dict.fromkeys(one.started for one in plans if one.runs):
         try:
-            missing = verifier.approvals.missing([plan], verifier.registry)
+            missing = verifier.approvals.find_missing([plan], verifier.registry)
         except ReflexError:
             continue  # what cannot be read is not met, and says so itself
         refused |= dict.fromkeys(one_line(describe_refusal(missing), EVIDENCE) for _ in missing[:1])
@@ -209,7 +211,7 @@ def refused_of(plans: Iterable[Plan], verifier: Verifier) -> str:
 def with_measurement(criterion: Criterion, found: Measurement) -> Criterion:
     """Return a criterion as a measurement of its plan has it; one that was not made is a claim."""
     if found.status is MeasurementStatus.NOT_MEASURED:
-        return replace(as_claimed(criterion), evidence=found.summary)
+        return replace(as_claim(criterion), evidence=found.summary)
     verification = Verification.EXECUTION_OUTPUT
     if criterion.plan.compare and not criterion.plan.criteria:
         verification = Verification.MEASUREMENT
@@ -218,7 +220,7 @@ def with_measurement(criterion: Criterion, found: Measurement) -> Criterion:
     )
 
 
-def as_claimed(criterion: Criterion) -> Criterion:
+def as_claim(criterion: Criterion) -> Criterion:
     """Return a criterion as what another program says of it: no more than a claim."""
     if not criterion.met:
         return replace(criterion, verification=None)
@@ -227,7 +229,9 @@ def as_claimed(criterion: Criterion) -> Criterion:
     return replace(criterion, verification=Verification.CLAIM)
 
 
-def measure_of(plan: Plan, project: Path, registry: Registry, *, timeout: float) -> Measure:
+def measure_of(
+    plan: VerificationPlan, project: Path, registry: Registry, *, timeout: float
+) -> Measure:
     """Return what a plan measures, approved or not; raises ReflexError where that cannot work."""
     if plan.criteria:
         from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
@@ -243,7 +247,7 @@ def measure_of(plan: Plan, project: Path, registry: Registry, *, timeout: float)
         plan.command,
         folder=project,
         timeout=timeout,
-        read=lambda finished: _compared(finished, wanted),
+        read=lambda finished: _compare(finished, wanted),
     )
 
 
@@ -256,7 +260,7 @@ def evidence_of(found: Measurement) -> str:
     return clip(text, EVIDENCE)
 
 
-def _compared(finished: Finished, wanted: Threshold) -> Measurement:
+def _compare(finished: Finished, wanted: Threshold) -> Measurement:
     """Return whether the number that a command printed is as wanted; a failure measures nothing."""
     if finished.returncode:
         return by_exit_status(finished)

@@ -7,14 +7,14 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.common.arguments import Budget, budget_of, parted, settings_of
+from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of, split_plugins
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.iterate import sitting
-from pytest_reflex.drivers.iterate.opening import Options, nothing_to_resume
+from pytest_reflex.drivers.iterate.opening import IterateOptions, nothing_to_resume
 from pytest_reflex.drivers.iterate.procedures import check_name
 from pytest_reflex.drivers.iterate.setup import prepare
 from pytest_reflex.drivers.iterate.state import read_state
-from pytest_reflex.drivers.iterate.work import Work
+from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host
 
@@ -79,7 +79,7 @@ def resume_iterate(
     found = read_state(folder / settings["iterate.root"], procedure)
     if found is None:
         raise nothing_to_resume(procedure)
-    before = Options.from_json(found.options)
+    before = IterateOptions.from_json(found.options)
     limits = budget_of(budget, {**settings["iterate.budget"], **before.budget})
     options = _options(agent, ai_command, contexts, limits).over(before)
     flags = {
@@ -102,26 +102,26 @@ def _options(
     budget: dict[str, float] | None,
     *,
     commit: bool = False,
-) -> Options:
+) -> IterateOptions:
 
     if agent is not None and command is not None:
         raise UsageError("agent and ai_command cannot be combined", hint="give one of them")
     given = tuple(contexts)
-    return Options(
+    return IterateOptions(
         agent=agent, ai_command=command, contexts=given, budget=budget or {}, commit=commit
     )
 
 
 def _work(
     procedure: str,
-    options: Options,
+    options: IterateOptions,
     flags: Mapping[str, Any],
     plugins: Iterable[object],
     folder: Path,
-) -> tuple[Work, Path]:
+) -> tuple[RunConfig, Path]:
     """Return the work of a procedure, and the folder in which its state is."""
 
-    named, objects = parted(plugins)
+    named, objects = split_plugins(plugins)
     given = {f"iterate.{name}": value for name, value in flags.items()}
     given |= {"iterate.agent": options.agent, "iterate.budget": options.budget or None}
     settings = settings_of(folder, given, named)

@@ -18,8 +18,8 @@ from pytest_reflex.drivers.iterate.history import RunRecord, procedures_with_log
 from pytest_reflex.drivers.iterate.logfile import DRIVER, log_path
 from pytest_reflex.drivers.iterate.model import Status
 from pytest_reflex.drivers.iterate.state import run_folder, state_file
-from pytest_reflex.drivers.iterate.status import procedures_with_state, standing_of
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.drivers.iterate.status import procedures_with_state, status_of
+from pytest_reflex.model.plain import one_line, pluralize
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.storage.atomic import remove_file, remove_strays
@@ -35,10 +35,10 @@ def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
 
 
 def _of_procedure(root: Path, procedure: str) -> Iterator[RunRow]:
-    standing = standing_of(root, procedure)
+    standing = status_of(root, procedure)
     state = standing.state
     current = log_path(root, procedure, state.run) if state else None
-    rows = [_logged(run) for run in runs_of(root, procedure) if run.log != current]
+    rows = [_row_from_log(run) for run in runs_of(root, procedure) if run.log != current]
     if standing.driven and not state and rows and rows[-1].interrupted:
         # A tool has cleared the state away: it is written anew behind the iteration.
         rows[-1] = replace(rows[-1], status="running", interrupted=False, driven=True)
@@ -47,7 +47,7 @@ def _of_procedure(root: Path, procedure: str) -> Iterator[RunRow]:
         yield standing.row()
 
 
-def _logged(run: RunRecord) -> RunRow:
+def _row_from_log(run: RunRecord) -> RunRow:
     """Return the row of a run of which only the log is left."""
     row = RunRow(driver=DRIVER, name=run.procedure, status=DAMAGED)
     if run.problem:
@@ -75,7 +75,7 @@ _LOCK = "lock"
 _OURS = re.compile(rf"({NAME.pattern})\.(json(?:\.corrupt-\d+)?|control\.json|{_LOCK})")
 
 
-def kept_procedures(root: Path) -> list[str]:
+def find_procedures(root: Path) -> list[str]:
     """Return the names of the procedures of which anything is kept, sorted."""
     found = (_OURS.fullmatch(name) for name in names_in(root / "state"))
     return sorted({match[1] for match in found if match} | {*procedures_with_logs(root)})
@@ -83,9 +83,9 @@ def kept_procedures(root: Path) -> list[str]:
 
 def what_is_lost(root: Path, procedure: str) -> str:
     """Return in words what is lost with the files of a procedure."""
-    standing, logs = standing_of(root, procedure), names_in(root / "log" / procedure)
+    standing, logs = status_of(root, procedure), names_in(root / "log" / procedure)
     number = sum(name.endswith(".jsonl") for name in logs)
-    told = [f"{counted(number, 'log')}"] if number else []
+    told = [f"{pluralize(number, 'log')}"] if number else []
     if standing.problem:
         told.insert(0, f"damaged: {one_line(standing.problem)}")
     elif standing.state and standing.status != Status.COMPLETED:

@@ -21,10 +21,10 @@ from pytest_reflex.drivers.common.git_command import (
     run_git,
 )
 from pytest_reflex.drivers.iterate.messages import outcome_text, place_text
-from pytest_reflex.drivers.iterate.model import Round
-from pytest_reflex.drivers.iterate.tree import git_environment, is_in, shown_path
+from pytest_reflex.drivers.iterate.model import Iteration
+from pytest_reflex.drivers.iterate.tree import display_path, git_environment, is_in
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.plain import one_line, visible
+from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
@@ -38,7 +38,7 @@ Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
+class IterationCommit:
     """The commit of an iteration and its files; empty where there is none, `problems` say why."""
 
     commit: str = ""
@@ -67,41 +67,41 @@ class Commits:
         """Look at what is not committed before an iteration: that is somebody else's work."""
         self._after = None
         self._inside = self._inside_submodules()
-        others = (self._uncommitted() or frozenset()) - self._pending
+        others = (self._dirty_paths() or frozenset()) - self._pending
         self._before = {path: self._stamp(path) for path in others}
 
     def after_agent(self) -> None:
         """Look at it again, right behind the agent: what gates write does not count as work."""
-        self._after = self._uncommitted()
+        self._after = self._dirty_paths()
         self._touched = tuple(
             path for path, stamp in self._before.items() if self._stamp(path) != stamp
         )
 
-    def commit(self, message: str) -> Committed:
+    def commit(self, message: str) -> IterationCommit:
         """Commit what the iteration changed; returns what came of it."""
         if self._after is None:
-            return Committed(problems=("Not committed: git could not say what was changed",))
+            return IterationCommit(problems=("Not committed: git could not say what was changed",))
         ours = sorted(self._after - self._before.keys())
-        left = (_left_out(self._touched),) if self._touched else ()
+        left = (_format_excluded(self._touched),) if self._touched else ()
         if inside := sorted(self._inside_submodules() - self._inside):
-            left = (*left, f"Left out of the commit, inside submodules: {_listed(inside)}")
+            left = (*left, f"Left out of the commit, inside submodules: {_format_paths(inside)}")
         if (branch := self._current_branch()) != self._branch:
             told = f"HEAD is on {one_line(branch)} now, and was on {one_line(self._branch)} before"
             left, self._branch = (*left, told), branch
         if nested := [path for path in ours if path.endswith(b"/")]:
             ours = [path for path in ours if path not in nested]
-            left = (*left, f"Left out of the commit, being repositories: {_listed(nested)}")
+            left = (*left, f"Left out of the commit, being repositories: {_format_paths(nested)}")
         if not ours:
-            return Committed(problems=left)
-        if problem := self._committed(ours, message):
+            return IterationCommit(problems=left)
+        if problem := self._commit(ours, message):
             self._pending = frozenset(ours)
-            return Committed(problems=(*left, f"Not committed: {problem}"))
+            return IterationCommit(problems=(*left, f"Not committed: {problem}"))
         self._pending = frozenset()
         commit = self._git("rev-parse", "--short", "HEAD").stdout.decode().strip()
         self.made.append(commit)
-        return Committed(commit=commit, files=tuple(map(shown_path, ours)), problems=left)
+        return IterationCommit(commit=commit, files=tuple(map(display_path, ours)), problems=left)
 
-    def _committed(self, paths: list[bytes], message: str) -> str:
+    def _commit(self, paths: list[bytes], message: str) -> str:
         """Have git commit paths; return what was wrong, empty where nothing was.
 
         It is made in an index of its own: what is staged stays so, also where git refuses.
@@ -119,11 +119,11 @@ class Commits:
             ):
                 done = self._git(*words, stdin=stdin, variables=variables)
                 if done.returncode:
-                    return _said(done)
+                    return _error_text(done)
         self._git(*RESET_INDEX, stdin=listed)
         return ""
 
-    def _uncommitted(self) -> frozenset[bytes] | None:
+    def _dirty_paths(self) -> frozenset[bytes] | None:
         """Return the paths that are not as in the last commit, seen from the repository's top."""
         within = os.fsdecode(self._prefix) or "."
         options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames")
@@ -183,12 +183,13 @@ def _place(project: Path) -> tuple[Path, bytes]:
         raise UsageError(f"{OPTION} needs git, which is not installed", hint=hint) from None
     if top.returncode:
         raise UsageError(
-            f"{OPTION}: {visible(str(project))} is in no git repository ({_said(top)})",
+            f"{OPTION}: {escape_control(str(project))} is in no git repository "
+            f"({_error_text(top)})",
             hint=f"make one with `git init`, or begin without {OPTION}",
         )
     if not _git(project, "check-ignore", "--quiet", ".").returncode:
         raise UsageError(
-            f"{OPTION}: git ignores {visible(str(project))}", hint=f"begin without {OPTION}"
+            f"{OPTION}: git ignores {escape_control(str(project))}", hint=f"begin without {OPTION}"
         )
     if _git(project, "var", "GIT_COMMITTER_IDENT").returncode:
         raise UsageError(
@@ -201,7 +202,7 @@ def _place(project: Path) -> tuple[Path, bytes]:
     return Path(os.fsdecode(top.stdout.rstrip(b"\n"))), prefix
 
 
-def _said(finished: Finished) -> str:
+def _error_text(finished: Finished) -> str:
     """Return why git did not do it, in its words: the line that says so, else the last one."""
     if finished.stopped:
         return "git took too long"
@@ -211,17 +212,17 @@ def _said(finished: Finished) -> str:
     return one_line(why, 200) or f"git ended with exit status {finished.returncode}"
 
 
-def _left_out(paths: Sequence[bytes]) -> str:
-    return f"Left out of the commit, since they were changed before it: {_listed(paths)}"
+def _format_excluded(paths: Sequence[bytes]) -> str:
+    return f"Left out of the commit, since they were changed before it: {_format_paths(paths)}"
 
 
-def _listed(paths: Sequence[bytes]) -> str:
-    shown = [one_line(shown_path(path)) for path in paths[:_SHOWN]]
+def _format_paths(paths: Sequence[bytes]) -> str:
+    shown = [one_line(display_path(path)) for path in paths[:_SHOWN]]
     shown += [f"{len(paths) - _SHOWN} more"] if len(paths) > _SHOWN else []
     return ", ".join(shown)
 
 
-def commit_message(procedure: str, done: Round, total: int) -> str:
+def commit_message(procedure: str, done: Iteration, total: int) -> str:
     """Return the message of the commit of an iteration."""
     title = f"{procedure}: {place_text(done.number, total).lower()}"
     return f"{title}\n\nThe iteration {one_line(outcome_text(done), 500)}.\n"

@@ -20,16 +20,16 @@ from pytest_reflex.drivers.common.drive import Inputs, Stop
 from pytest_reflex.drivers.iterate.model import (
     Baseline,
     Bounds,
-    Cause,
-    Cut,
+    CutIteration,
+    FailureCause,
     GateResult,
-    Round,
+    Iteration,
     State,
     Status,
 )
 from pytest_reflex.drivers.iterate.progress import Known, compare, failing_gates, last_of
 from pytest_reflex.errors import ExitCode
-from pytest_reflex.model.plain import one_line, readable
+from pytest_reflex.model.plain import one_line, strip_ansi
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
 
@@ -52,7 +52,7 @@ BUDGET = "budget"
 PERSON = "person"
 """The `outcome` of a state that waits for what a person decides."""
 _WAITS_FOR = {StopReason.BUDGET_EXCEEDED: BUDGET, StopReason.PERSON_NEEDED: PERSON}
-_AT_WORK = (None, Cause.GATE, Cause.PROMISED_FAILURE)
+_AT_WORK = (None, FailureCause.GATE, FailureCause.PROMISED_FAILURE)
 _STATUS = {
     RunStatus.COMPLETED: Status.COMPLETED,
     RunStatus.FAILED: Status.ABORTED,
@@ -79,20 +79,20 @@ def decide(
     inputs = inputs or Inputs()
     if person is not None:
         return Stop(StopReason.PERSON_NEEDED, person)
-    if reason := _ended_by_itself(state, bounds):
+    if reason := _find_own_end(state, bounds):
         return Stop(reason)
     if refused:
         return Stop(StopReason.RATE_LIMIT, refused)
     if denied:
         return Stop(StopReason.DENIED, denied)
-    if stop := drive.reached(inputs, bounds.budget, state.spend, bounds.wall_time):
+    if stop := drive.find_reached(inputs, bounds.budget, state.spend, bounds.wall_time):
         return stop
     if bounds.stop_unchanged and bounds.unchanged and unchanged >= bounds.unchanged:
         return Stop(StopReason.UNCHANGED)
     return None
 
 
-def _ended_by_itself(state: State, bounds: Bounds) -> StopReason | None:
+def _find_own_end(state: State, bounds: Bounds) -> StopReason | None:
     if state.outcome == StopReason.SUCCESS:
         return StopReason.SUCCESS
     if state.consecutive_failures >= bounds.failure_threshold:
@@ -105,10 +105,10 @@ def _ended_by_itself(state: State, bounds: Bounds) -> StopReason | None:
 def is_complete(state: State) -> bool:
     """Return whether there is no next iteration, nor one in a resume."""
     bounds = Bounds(max_iterations=state.max_iterations, failure_threshold=state.failure_threshold)
-    return _ended_by_itself(state, bounds) in (StopReason.SUCCESS, StopReason.LIMIT)
+    return _find_own_end(state, bounds) in (StopReason.SUCCESS, StopReason.LIMIT)
 
 
-def apply(state: State, done: Round | Cut | Baseline, at: str) -> State:
+def apply(state: State, done: Iteration | CutIteration | Baseline, at: str) -> State:
     """Return the state behind an iteration that is finished, or was cut short; `at` is its end.
 
     One that promised success is marked at once, so that it ends the loop after a crash too. One
@@ -116,7 +116,7 @@ def apply(state: State, done: Round | Cut | Baseline, at: str) -> State:
     did its work.
     """
     spend = state.spend.plus(done.cost)
-    if isinstance(done, Cut):
+    if isinstance(done, CutIteration):
         return replace(state, spend=spend)
     if isinstance(done, Baseline):
         return replace(state, spend=spend, known_failures=done.known, last=done.last)
@@ -135,7 +135,7 @@ def apply(state: State, done: Round | Cut | Baseline, at: str) -> State:
     )
 
 
-def ended(state: State, reason: StopReason) -> State:
+def end(state: State, reason: StopReason) -> State:
     """Return the state in which a loop is left."""
     status = _STATUS[ENDS[reason].status]
     outcome = state.outcome
@@ -169,14 +169,14 @@ class Promise(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class IterationOutcome:
     """Why an iteration failed (None: it did not), and whether it promised that all is done.
 
     `limited` where a limit was in the way: that is not a failed iteration. `failing`, `progress`
     and `known` are those of a Round.
     """
 
-    cause: Cause | None = None
+    cause: FailureCause | None = None
     detail: str = ""
     promised_success: bool = False
     limited: bool = False
@@ -185,7 +185,7 @@ class Outcome:
     known: Known = field(default_factory=dict)
 
 
-def promised(text: str) -> Promise | None:
+def parse_promise(text: str) -> Promise | None:
     """Return what the last line of an answer promises, if it holds nothing but a signal.
 
     A SUCCESS with a FAILURE on any line before it is a failure: whoever gave both is not sure.
@@ -198,13 +198,13 @@ def promised(text: str) -> Promise | None:
 
 def _lines(text: str) -> list[str]:
     """Return the lines of an answer that hold anything, as a person reads them."""
-    stripped = (line.strip() for line in readable(text).split("\n"))
+    stripped = (line.strip() for line in strip_ansi(text).split("\n"))
     return [line for line in stripped if line]
 
 
 def unheard(text: str, *, offers_success: bool) -> str:
     """Return the message about a signal in an answer that counts for nothing; empty without one."""
-    if promised(text) is Promise.SUCCESS:
+    if parse_promise(text) is Promise.SUCCESS:
         return "" if offers_success else _NOT_OFFERED
     last = "".join(_lines(text)[-1:])
     bare = last.strip(_MARKS)
@@ -220,7 +220,7 @@ def doubt(text: str, *, changed: bool | None) -> str:
     """
     if changed or not may_be_limit_notice(text):
         return ""
-    said = one_line(readable(text).strip(), _SHOWN)
+    said = one_line(strip_ansi(text).strip(), _SHOWN)
     return f"The answer may be a notice of a limit, and counts as work: {said}"
 
 
@@ -228,18 +228,18 @@ _NOT_OFFERED = "The success signal ends nothing: the procedure does not say succ
 _MARKS = " \t\r`*_\"'.,;:!"
 
 
-def outcome_of_answer(reply: Reply, *, offers_success: bool) -> Outcome:
+def outcome_of_answer(reply: Reply, *, offers_success: bool) -> IterationOutcome:
     """Return what an agent's answer alone comes to; a failed one is not put before the gates.
 
     `offers_success` says whether the prompt offers the signal that ends the loop.
     """
     if cause := _cause(reply):
-        limited = cause is Cause.LIMIT_NOTICE
-        return Outcome(cause=cause, detail=_detail(cause, reply), limited=limited)
-    said = promised(reply.text)
+        limited = cause is FailureCause.LIMIT_NOTICE
+        return IterationOutcome(cause=cause, detail=_detail(cause, reply), limited=limited)
+    said = parse_promise(reply.text)
     if said is Promise.FAILURE:
-        return Outcome(cause=Cause.PROMISED_FAILURE, detail=_reason(reply.text))
-    return Outcome(promised_success=offers_success and said is Promise.SUCCESS)
+        return IterationOutcome(cause=FailureCause.PROMISED_FAILURE, detail=_reason(reply.text))
+    return IterationOutcome(promised_success=offers_success and said is Promise.SUCCESS)
 
 
 def _reason(text: str) -> str:
@@ -252,7 +252,9 @@ def _reason(text: str) -> str:
     return one_line(reason, _SHOWN)
 
 
-def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Known) -> Outcome:
+def outcome_with_gates(
+    answer: IterationOutcome, gates: Sequence[GateResult], known: Known
+) -> IterationOutcome:
     """Return what an iteration comes to whose answer was good; a required gate decides over it.
 
     Gates that fail and have come nearer to a pass than is `known` fail no iteration, and end no
@@ -264,9 +266,9 @@ def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Know
         return replace(answer, known=compared.known)
     told = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
     if limit := next((found.limit for found in missed if found.limit), ""):
-        return Outcome(cause=Cause.LIMIT_NOTICE, detail=limit, limited=True)
-    return Outcome(
-        cause=None if compared.better else Cause.GATE,
+        return IterationOutcome(cause=FailureCause.LIMIT_NOTICE, detail=limit, limited=True)
+    return IterationOutcome(
+        cause=None if compared.better else FailureCause.GATE,
         detail=told,
         failing=failing_gates(gates),
         progress=compared.better,
@@ -274,34 +276,38 @@ def outcome_with_gates(answer: Outcome, gates: Sequence[GateResult], known: Know
     )
 
 
-def _cause(reply: Reply) -> Cause | None:
+def _cause(reply: Reply) -> FailureCause | None:
     """Return why there is no good answer; a limit before anything that it led to."""
     if reply.details.get("limited"):
-        return Cause.LIMIT_NOTICE
+        return FailureCause.LIMIT_NOTICE
     end = reply.details.get(END)
     if end in _CAUSES:
         return _CAUSES[end]
     if reply.details.get("silent"):
-        return Cause.EMPTY
+        return FailureCause.EMPTY
     if reply.error:
-        return Cause.UNUSABLE
+        return FailureCause.UNUSABLE
     if not _lines(reply.text):
-        return Cause.EMPTY
-    return Cause.LIMIT_NOTICE if is_limit_notice(reply.text) else None
+        return FailureCause.EMPTY
+    return FailureCause.LIMIT_NOTICE if is_limit_notice(reply.text) else None
 
 
-_CAUSES = {TIMED_OUT: Cause.TIMED_OUT, NOT_STARTED: Cause.SPAWN_ERROR, BAD_EXIT: Cause.EXIT}
+_CAUSES = {
+    TIMED_OUT: FailureCause.TIMED_OUT,
+    NOT_STARTED: FailureCause.SPAWN_ERROR,
+    BAD_EXIT: FailureCause.EXIT,
+}
 
 
-def _detail(cause: Cause, reply: Reply) -> str:
+def _detail(cause: FailureCause, reply: Reply) -> str:
     error = one_line(reply.error, _SHOWN)
-    if cause is Cause.EXIT:
+    if cause is FailureCause.EXIT:
         code = reply.details.get("exit")
         return f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit {code}"
-    if cause is Cause.EMPTY:
+    if cause is FailureCause.EMPTY:
         return ""
-    if cause is Cause.LIMIT_NOTICE:
+    if cause is FailureCause.LIMIT_NOTICE:
         return error.removeprefix("the tool ran into a limit: ") or one_line(
-            readable(reply.text).strip(), _SHOWN
+            strip_ansi(reply.text).strip(), _SHOWN
         )
     return error

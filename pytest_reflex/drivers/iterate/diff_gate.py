@@ -29,20 +29,20 @@ from pytest_reflex.drivers.common.measure import (
     MeasurementStatus,
     failure,
 )
-from pytest_reflex.drivers.iterate.model import Gate
+from pytest_reflex.drivers.iterate.model import IterationGate
 from pytest_reflex.drivers.iterate.tree import (
     MOST_PATHS,
-    CannotTellError,
-    Tree,
+    UnreadableTreeError,
+    WorkingTree,
+    display_path,
     ignore_file,
     is_ignored,
     paths_in,
-    shown_path,
-    walked,
+    walk,
 )
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.patterns import is_meant
-from pytest_reflex.model.plain import counted, list_first, one_line
+from pytest_reflex.model.plain import list_first, one_line, pluralize
 
 MOST_TEXT = 2_000_000
 MOST_LINES = 4_000_000
@@ -82,13 +82,13 @@ class TreeChanges:
         with_lines: bool = False,
     ) -> None:
         self._project, self._base = project, os.fsencode(os.path.abspath(project))
-        self._tree, self._always = Tree(project, exclude), tuple(always)
+        self._tree, self._always = WorkingTree(project, exclude), tuple(always)
         self._lines: dict[bytes, tuple[bytes, Lines | None]] | None = {} if with_lines else None
         self._before: _Look | None = None
         self._different: Mapping[bytes, tuple[bytes, bytes]] = {}
 
     def begin(self) -> None:
-        """Look at the tree as it is before an iteration. Raises CannotTellError."""
+        """Look at the tree as it is before an iteration. Raises UnreadableTreeError."""
         self._before = None
         look = self._look()
         if self._lines is not None:
@@ -96,29 +96,30 @@ class TreeChanges:
         self._before = look
 
     def end(self) -> tuple[str, ...]:
-        """Return the names of the files that are not as they were. Raises CannotTellError."""
+        """Return the names of the files that are not as they were. Raises UnreadableTreeError."""
         before = self._before
         if before is None:
-            raise CannotTellError("the tree was not looked at before the iteration")
+            raise UnreadableTreeError("the tree was not looked at before the iteration")
         now = self._look(before)
         self._different = {
             path: (old, new)
             for path in before.entries.keys() | now.entries.keys()
             if (old := before.entries.get(path, b"")) != (new := now.entries.get(path, b""))
         }
-        return tuple(sorted(map(shown_path, self._different)))
+        return tuple(sorted(map(display_path, self._different)))
 
-    def changed_lines(self, most: int) -> tuple[int, bool]:
+    def count_lines(self, most: int) -> tuple[int, bool]:
         """Return how many lines of these files changed, and whether that is exact.
 
-        Where there are more than `most`, there are perhaps more than that. Raises CannotTellError.
+        Where there are more than `most`, there are perhaps more than that. Raises
+        UnreadableTreeError.
         """
         total, exact = 0, True
         for path, (before, after) in sorted(self._different.items()):
             old, new = self._lines_before(path, before), self._lines_now(path, after)
             if old is None or new is None:
                 raise _uncountable(path, "it is not text, or too large")
-            count = changed_lines(old, new, max(most - total, 0))
+            count = count_changed_lines(old, new, max(most - total, 0))
             if count is None:
                 raise _uncountable(path, "too many of them are different")
             total, exact = total + count.number, exact and count.exact
@@ -126,9 +127,9 @@ class TreeChanges:
 
     def _look(self, before: _Look | None = None) -> _Look:
         paths = {*paths_in(self._project)}
-        names = frozenset(islice(walked(os.fsencode(self._project)), MOST_PATHS + 1))
+        names = frozenset(islice(walk(os.fsencode(self._project)), MOST_PATHS + 1))
         if len(names) > MOST_PATHS:
-            raise CannotTellError("there are too many files")
+            raise UnreadableTreeError("there are too many files")
         ignored = ignore_file(self._project)
         if self._always:
             paths.update(name for name in names if is_meant(os.fsdecode(name), self._always))
@@ -180,7 +181,7 @@ class TreeChanges:
             with open(os.open(os.path.join(self._base, path), _OPEN), "rb") as file:
                 data = file.read(MOST_TEXT + 1)
         except OSError as error:
-            raise CannotTellError(str(error)) from None
+            raise UnreadableTreeError(str(error)) from None
         return None if len(data) > MOST_TEXT or b"\0" in data else lines_of(data)
 
 
@@ -188,15 +189,17 @@ def _ignore_files(paths: Iterable[bytes]) -> Iterator[bytes]:
     return (path for path in paths if os.path.basename(path) == b".gitignore")
 
 
-def _uncountable(path: bytes, why: str) -> CannotTellError:
-    return CannotTellError(f"the lines of {one_line(shown_path(path))} cannot be counted: {why}")
+def _uncountable(path: bytes, why: str) -> UnreadableTreeError:
+    return UnreadableTreeError(
+        f"the lines of {one_line(display_path(path))} cannot be counted: {why}"
+    )
 
 
 def lines_of(data: bytes) -> Lines:
     return array("q", map(hash, data.splitlines(keepends=True)))
 
 
-def changed_lines(before: Lines, after: Lines, most: int) -> LineCount | None:
+def count_changed_lines(before: Lines, after: Lines, most: int) -> LineCount | None:
     """Return how many lines were removed and added; above `most` perhaps only at least so many.
 
     None where the texts are too different to be counted within that.
@@ -250,7 +253,7 @@ _SHOWN = 3
 class DiffGate:
     """Compares the tree before and after the agent of an iteration; see `before` and `after`."""
 
-    def __init__(self, gate: Gate, project: Path, exclude: Iterable[str]) -> None:
+    def __init__(self, gate: IterationGate, project: Path, exclude: Iterable[str]) -> None:
         check_patterns(gate.deny, "deny")
         self._gate = gate
         self._found = failure("the tree was not looked at before the iteration")
@@ -263,31 +266,31 @@ class DiffGate:
         try:
             self._changes.begin()
             self._found = failure("the tree was not looked at after the agent")
-        except CannotTellError as error:
+        except UnreadableTreeError as error:
             self._found = _cannot(error)
 
     def after(self) -> None:
         """Look at the tree right after the agent: what gates write behind it is not its work."""
         try:
-            self._found = self._compared()
-        except CannotTellError as error:
+            self._found = self._compare()
+        except UnreadableTreeError as error:
             self._found = _cannot(error)
 
     def __call__(self, attempt: Attempt) -> Measurement:
         return self._found
 
-    def _compared(self) -> Measurement:
+    def _compare(self) -> Measurement:
         gate, changed = self._gate, self._changes.end()
         reasons = [*_refusal(gate, changed)]
-        told = f"changed {counted(len(changed), 'file')}"
+        told = f"changed {pluralize(len(changed), 'file')}"
         if gate.max_lines is not None:
             try:
-                number, exact = self._changes.changed_lines(gate.max_lines)
-            except CannotTellError:
+                number, exact = self._changes.count_lines(gate.max_lines)
+            except UnreadableTreeError:
                 if not reasons:
                     raise
                 number, exact = 0, False
-            lines = counted(number, "line")
+            lines = pluralize(number, "line")
             told = f"{told}, {lines}"
             if number > gate.max_lines:
                 least = "" if exact else "at least "
@@ -310,13 +313,13 @@ def check_patterns(patterns: Iterable[str], key: str) -> None:
             )
 
 
-def _refusal(gate: Gate, changed: tuple[str, ...]) -> Iterable[str]:
+def _refusal(gate: IterationGate, changed: tuple[str, ...]) -> Iterable[str]:
     if gate.max_files is not None and len(changed) > gate.max_files:
-        yield f"changed {counted(len(changed), 'file')}, at most {gate.max_files} allowed"
+        yield f"changed {pluralize(len(changed), 'file')}, at most {gate.max_files} allowed"
     if denied := [name for name in changed if is_meant(name, gate.deny)]:
         shown = list_first(map(one_line, denied), _SHOWN)
         yield f"changed {shown}, which the gate denies"
 
 
-def _cannot(error: CannotTellError) -> Measurement:
+def _cannot(error: UnreadableTreeError) -> Measurement:
     return failure(f"the changes cannot be determined: {error}")

@@ -17,7 +17,7 @@ from pytest_reflex.agents.command import LEFT, partial_output, was_killed
 from pytest_reflex.agents.stream import DENIED
 from pytest_reflex.checks.command import LEFT_TEXT
 from pytest_reflex.drivers.common import drive
-from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.control import StopControl
 from pytest_reflex.drivers.common.drive import Inputs, Stop
 from pytest_reflex.drivers.common.events import DriverEvent, Listener
 from pytest_reflex.drivers.common.lease import RUN_DIR
@@ -34,31 +34,31 @@ from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.logfile import begins, keep_partial, waits
 from pytest_reflex.drivers.iterate.model import (
     Baseline,
-    Cause,
-    Cut,
+    CutIteration,
+    FailureCause,
     GateResult,
-    Round,
+    Iteration,
     State,
 )
 from pytest_reflex.drivers.iterate.procedures import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.progress import compare, last_of_gates
 from pytest_reflex.drivers.iterate.store import IterateStore
-from pytest_reflex.drivers.iterate.tree import Watch
-from pytest_reflex.drivers.iterate.work import Work, other_limits
+from pytest_reflex.drivers.iterate.tree import TreeChangeDetector
+from pytest_reflex.drivers.iterate.work import RunConfig, other_limits
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.run import cost_of, total_cost
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.run_lines import not_held, unknown_of
-from pytest_reflex.storage.user_state import nothing_planted
+from pytest_reflex.storage.user_state import remove_planted_votes
 
 _KEPT = 2_000
 _ANSWER = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Iteration:
+class RunIteration:
     """The next iteration is run; a person may have its tool ended."""
 
     number: int
@@ -73,11 +73,11 @@ class IterateDriver:
 
     def __init__(
         self,
-        work: Work,
+        work: RunConfig,
         log: Log,
         *,
         store: IterateStore,
-        control: Control,
+        control: StopControl,
         cancel: Event,
         clock: Callable[[], float],
         wait: Listener,
@@ -88,9 +88,9 @@ class IterateDriver:
         self._unchanged, self._told_not_held = 0, False
         self._person: str | None = None
         self._refused = self._denied = ""
-        self._watch = Watch(work.fingerprint, work.seen)
+        self._watch = TreeChangeDetector(work.fingerprint, work.seen)
 
-    def decide(self, state: State, inputs: Inputs) -> Iteration | Stop:
+    def decide(self, state: State, inputs: Inputs) -> RunIteration | Stop:
         """Return the next iteration, or why there is none."""
         stop = decide(
             state,
@@ -101,7 +101,7 @@ class IterateDriver:
             refused=self._refused,
             denied=self._denied,
         )
-        return stop or Iteration(state.iteration + 1)
+        return stop or RunIteration(state.iteration + 1)
 
     def tell_not_held(self, unknown: Collection[str]) -> None:
         """Warn once of the parts of a budget that cannot be held, since they are `unknown`."""
@@ -111,7 +111,7 @@ class IterateDriver:
             self._told_not_held = True
             self._log.warning(text)
 
-    def announce(self, action: Iteration) -> Iterator[DriverEvent]:
+    def announce(self, action: RunIteration) -> Iterator[DriverEvent]:
         """Yield that the tool is waited for."""
         yield begins(self._store.state, self._work.agent.name)
 
@@ -119,43 +119,43 @@ class IterateDriver:
         self._log.warning(reason)
         self._wait(waits(self._store.state, reason))
 
-    def perform(self, action: Iteration) -> Iterator[Round | Cut | Baseline]:
+    def perform(self, action: RunIteration) -> Iterator[Iteration | CutIteration | Baseline]:
         """Run the tool once, and behind a good answer the gates."""
         try:
-            yield from self._performed(action)
+            yield from self._perform(action)
         except BaseException:
-            self._store.interrupted()
+            self._store.count_pending_calls()
             raise
 
-    def _performed(self, action: Iteration) -> Iterator[Round | Cut | Baseline]:
+    def _perform(self, action: RunIteration) -> Iterator[Iteration | CutIteration | Baseline]:
         number, total = action.number, self._work.bounds.max_iterations
         self._log.round_starts(number, total)
         if number == 1 and (before := self._baseline()):
             yield before
         if self._control.has_cancelled:
-            yield Cut(cost=self._store.calls.take())
+            yield CutIteration(cost=self._store.calls.take())
             return
         prompt = self._prompt(number, total)
         self._look_before()
         started = self._clock()
         self._store.keep()
         call = self._store.calls.begin()
-        with nothing_planted(self._work.gates.project):
+        with remove_planted_votes(self._work.gates.project):
             reply = self._work.agent.ask(self._question(prompt, number))
         seconds = self._clock() - started
         self._store.keep()
         self._store.calls.end(call, cost_of(reply))
-        done = self._judged(number, reply, seconds)
-        if isinstance(done, Cut):
+        done = self._evaluate(number, reply, seconds)
+        if isinstance(done, CutIteration):
             self._refused = done.limit
             yield done
             return
         # A gate that was cut short judged nothing.
         if done.gates and self._control.has_cancelled:
-            yield Cut(cost=done.cost)
+            yield CutIteration(cost=done.cost)
             return
         if self._denied and (done.failed or not done.changed):
-            yield Cut(cost=done.cost)  # it is done again where it is allowed
+            yield CutIteration(cost=done.cost)  # it is done again where it is allowed
             return
         self._person = done.detail if done.needs_person else None
         yield done
@@ -166,7 +166,7 @@ class IterateDriver:
         """Return what gates come to before the first iteration, where that is compared later."""
         if self._store.state.known_failures:
             return None
-        told = partial(self._log.gate_ended, 1, before=True)
+        told = partial(self._log.report_gate, 1, before=True)
         results = self._work.gates.run(
             1, cancel=self._cancel, told=told, compared=True, calls=self._store.calls
         )
@@ -182,14 +182,14 @@ class IterateDriver:
         if self._work.commits is not None:
             self._work.commits.before_agent()
 
-    def _commit(self, done: Round, total: int) -> None:
+    def _commit(self, done: Iteration, total: int) -> None:
         """Have git keep what the iteration changed; what it refuses is reported and stops
         nothing.
         """
         if self._work.commits is None:
             return
         made = self._work.commits.commit(commit_message(self._work.procedure.name, done, total))
-        self._log.committed(done.number, made)
+        self._log.report_commit(done.number, made)
 
     def _prompt(self, number: int, total: int) -> str:
         feedback = tuple(self._store.state.feedback.values())
@@ -226,11 +226,11 @@ class IterateDriver:
         else:
             self._log.partial(number, path=kept)
 
-    def _judged(self, number: int, reply: Reply, seconds: float) -> Round | Cut:
+    def _evaluate(self, number: int, reply: Reply, seconds: float) -> Iteration | CutIteration:
         """Decide what an iteration came to: the answer first, and behind a good one the gates."""
         if self._control.has_cancelled:
-            return Cut(cost=cost_of(reply))
-        changed, files = self._watch.changed(), self._watch.files()
+            return CutIteration(cost=cost_of(reply))
+        changed, files = self._watch.has_changed(), self._watch.files()
         self._denied = str(reply.details.get(DENIED, ""))
         self._work.gates.after_agent()
         if self._work.commits is not None:
@@ -241,23 +241,23 @@ class IterateDriver:
         results: tuple[GateResult, ...] = ()
         if found.cause is None and (changed or not self._denied):
             self._tell_doubts(reply, changed)
-            told = partial(self._log.gate_ended, number)
+            told = partial(self._log.report_gate, number)
             results = self._work.gates.run(
                 number, cancel=self._cancel, told=told, calls=self._store.calls
             )
             found = outcome_with_gates(found, results, self._store.state.known_failures)
         cost = total_cost([cost_of(reply), *(result.cost for result in results)])
         if found.limited:
-            return Cut(cost=cost, limit=found.detail)
+            return CutIteration(cost=cost, limit=found.detail)
         if changed is not None:
             self._unchanged = 0 if changed else self._unchanged + 1
-        return Round(
+        return Iteration(
             number=number,
             seconds=seconds,
             cause=found.cause,
             detail=found.detail,
             promised_success=found.promised_success,
-            needs_person=procedure.failure and found.cause is Cause.PROMISED_FAILURE,
+            needs_person=procedure.failure and found.cause is FailureCause.PROMISED_FAILURE,
             gates=results,
             failing=found.failing,
             progress=found.progress,
@@ -279,7 +279,7 @@ class IterateDriver:
         if reply.details.get(LEFT):
             self._log.warning(f"AI CLI {LEFT_TEXT}")
         if not reply.error and not limited:
-            self._log.answered(number, _end(reply.text, _ANSWER), len(reply.text))
+            self._log.report_answer(number, _end(reply.text, _ANSWER), len(reply.text))
 
     def _tell_doubts(self, reply: Reply, changed: bool | None) -> None:
         offered = self._work.procedure.success
@@ -287,20 +287,20 @@ class IterateDriver:
         for warning in filter(None, (unheard(reply.text, offers_success=offered), doubts)):
             self._log.warning(warning)
 
-    def _tell(self, done: Round, total: int) -> None:
+    def _tell(self, done: Iteration, total: int) -> None:
         bounds, state = self._work.bounds, self._store.state
         stop = decide(state, bounds, person=self._person)
-        self._log.round_ended(
+        self._log.report_iteration(
             done,
             total,
             failures=state.consecutive_failures,
             threshold=bounds.failure_threshold,
             aborting=stop is not None and stop.reason is StopReason.FAILURES,
         )
-        self._log.spent(done, state)
+        self._log.report_spend(done, state)
         self.tell_not_held(unknown_of(state.spend))
         if bounds.unchanged and self._unchanged and self._unchanged % bounds.unchanged == 0:
-            self._log.unchanged(self._unchanged, bounds.unchanged)
+            self._log.report_unchanged(self._unchanged, bounds.unchanged)
 
 
 def _last_words(reply: Reply) -> str:

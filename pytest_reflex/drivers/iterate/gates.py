@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 
 from pytest_reflex.checks.registry import Registry
-from pytest_reflex.drivers.common.gate_files import relied_on
+from pytest_reflex.drivers.common.gate_files import find_relied_files
 from pytest_reflex.drivers.common.measure import (
     SUMMARY,
     Attempt,
@@ -28,20 +28,25 @@ from pytest_reflex.drivers.common.measure import (
     MeasurementStatus,
     by_exit_status,
     by_failures,
-    measured,
+    run_measure,
 )
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.drivers.common.protection import Modified, Protection, Relied, modified_text
+from pytest_reflex.drivers.common.protection import (
+    Modified,
+    Protection,
+    ReliedFiles,
+    format_modified,
+)
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.iterate.diff_gate import DiffGate, check_patterns
-from pytest_reflex.drivers.iterate.model import Gate, GateResult
+from pytest_reflex.drivers.iterate.model import GateResult, IterationGate
 from pytest_reflex.drivers.iterate.progress import GateStart, declaration
 from pytest_reflex.errors import CriteriaError, Problem, ReflexError, UsageError
-from pytest_reflex.integrity.patterns import escaped
-from pytest_reflex.integrity.tool_inputs import configured_options
+from pytest_reflex.integrity.patterns import escape_path
+from pytest_reflex.integrity.tool_inputs import read_pytest_options
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.guard import private_caches
 
 ITERATION_VARIABLE = "PYTEST_REFLEX_ITERATION"
@@ -63,19 +68,19 @@ class Gates:
 
     def __init__(
         self,
-        gates: Iterable[Gate],
+        gates: Iterable[IterationGate],
         *,
         project: Path,
         registry: Registry,
         exclude: Iterable[str] = (),
         runs: bool = True,
     ) -> None:
-        self._gates: list[_Made] = []
+        self._gates: list[_RunnableGate] = []
         self.project = project
         problems: list[Problem] = []
         for gate in gates:
             try:
-                self._gates.append(_made(gate, project, registry, tuple(exclude), runs=runs))
+                self._gates.append(_make_gate(gate, project, registry, tuple(exclude), runs=runs))
             except ReflexError as error:
                 problems += [
                     replace(problem, message=f"quality gate {gate.name!r}: {problem.message}")
@@ -87,21 +92,21 @@ class Gates:
     def __len__(self) -> int:
         return len(self._gates)
 
-    def protected(self) -> dict[str, tuple[str, ...]]:
+    def protected_files(self) -> dict[str, tuple[str, ...]]:
         """Return for each gate the files that may not change while the run lasts."""
         return {made.gate.name: made.protection.files() for made in self._gates}
 
-    def missing(self) -> dict[str, str]:
+    def missing_programs(self) -> dict[str, str]:
         """Return the programs of commands that are not installed, by the names of the gates."""
         found = {made.gate.name: getattr(made.measure, "missing", "") for made in self._gates}
         return {name: program for name, program in found.items() if program}
 
-    def modified(self) -> dict[str, Modified]:
+    def find_modified(self) -> dict[str, Modified]:
         """Return for each gate the files that are not as they were at the start, if there are some.
 
         Raises ReflexError where that cannot be seen.
         """
-        found = {made.gate.name: made.modified() for made in self._gates}
+        found = {made.gate.name: made.find_modified() for made in self._gates}
         return {name: files for name, files in found.items() if files}
 
     def remember(self, modified: Mapping[str, Modified]) -> None:
@@ -109,7 +114,7 @@ class Gates:
         for made in self._gates:
             made.protection.remember(modified.get(made.gate.name, {}))
 
-    def declared(self) -> dict[str, str]:
+    def declarations(self) -> dict[str, str]:
         """Return for each gate a text that is another one where it is declared otherwise."""
         return {made.gate.name: declaration(made.gate) for made in self._gates}
 
@@ -155,34 +160,34 @@ class Gates:
             return ()
         found = []
         commands = (str(made.gate.command) for made in self._gates)
-        options = (*commands, *configured_options(self.project))
-        with private_caches(inherited(), options) as caches:
+        options = (*commands, *read_pytest_options(self.project))
+        with private_caches(copy_environment(), options) as caches:
             variables = {**caches, ITERATION_VARIABLE: str(number)}
             attempt = Attempt(variables, cancel or Cancel(), calls)
             for made in tried:
-                result = _tried(made, attempt)
+                result = _try_gate(made, attempt)
                 told(result)
                 found.append(result)
         return tuple(found)
 
 
 @dataclass(slots=True)
-class _Made:
+class _RunnableGate:
     """A gate, what measures for it, and the files that this relies on.
 
     `began` has those of a run that was killed, as they were when it began.
     """
 
-    gate: Gate
+    gate: IterationGate
     measure: Measure
-    relied: Relied
+    relied: ReliedFiles
     protection: Protection
     began: Protection | None = None
     begun: GateStart | None = None
 
-    def modified(self) -> Modified:
-        before = self.began.modified() if self.began else {}
-        return dict(sorted({**self.protection.modified(), **before}.items()))
+    def find_modified(self) -> Modified:
+        before = self.began.find_modified() if self.began else {}
+        return dict(sorted({**self.protection.find_modified(), **before}.items()))
 
     def start(self) -> GateStart:
         if self.begun:
@@ -195,11 +200,11 @@ class _Made:
         self.begun, self.began = begun, Protection(project, relied, begun.start)
 
 
-def _tried(made: _Made, attempt: Attempt) -> GateResult:
+def _try_gate(made: _RunnableGate, attempt: Attempt) -> GateResult:
     def measure(attempt: Attempt) -> Measurement:
-        return _judged(made, attempt)
+        return _measure(made, attempt)
 
-    found = measured(measure, attempt)
+    found = run_measure(measure, attempt)
     return GateResult(
         gate=made.gate,
         outcome=_OUTCOMES[found.status],
@@ -220,42 +225,44 @@ def _failures(found: Measurement) -> tuple[str, int] | None:
     return ("pass", 0) if found.passed else found.failures
 
 
-def _judged(made: _Made, attempt: Attempt) -> Measurement:
+def _measure(made: _RunnableGate, attempt: Attempt) -> Measurement:
     """Return what a gate comes to; of one whose files were modified, also while it ran, that."""
-    if modified := made.modified():
-        return _modified(modified)
+    if modified := made.find_modified():
+        return _modified_measurement(modified)
     found = made.measure(attempt)
-    if found.passed and (modified := made.modified()):
-        return replace(_modified(modified), left_children=found.left_children, cost=found.cost)
+    if found.passed and (modified := made.find_modified()):
+        return replace(
+            _modified_measurement(modified), left_children=found.left_children, cost=found.cost
+        )
     return found
 
 
-def _modified(files: Modified) -> Measurement:
+def _modified_measurement(files: Modified) -> Measurement:
     paths = list(files)
     return Measurement(
         status=MeasurementStatus.FAILED,
-        summary=one_line(modified_text(paths), SUMMARY),
+        summary=one_line(format_modified(paths), SUMMARY),
         evidence="\n".join(map(one_line, paths)),
     )
 
 
-def _made(
-    gate: Gate, project: Path, registry: Registry, exclude: tuple[str, ...], *, runs: bool
-) -> _Made:
+def _make_gate(
+    gate: IterationGate, project: Path, registry: Registry, exclude: tuple[str, ...], *, runs: bool
+) -> _RunnableGate:
     check_patterns(gate.protect, "protect")
     has_limits = gate.max_files is not None or gate.max_lines is not None or bool(gate.deny)
     if sum((gate.command is not None, bool(gate.criteria), has_limits)) != 1:
         raise UsageError("it needs a command, criteria, or limits to what an iteration changes")
     measure: Measure
     if has_limits:
-        relied = relied_on(gate.protect, (), project=project, environment={})
+        relied = find_relied_files(gate.protect, (), project=project, environment={})
         measure = DiffGate(gate, project, exclude)
     elif gate.command is not None:
         read = by_failures(gate.failures) if gate.progress else by_exit_status
         measure = CommandMeasure(
             gate.command, folder=project, timeout=gate.timeout, read=read, runs=runs
         )
-        relied = relied_on(
+        relied = find_relied_files(
             gate.protect,
             [measure.argv],
             project=project,
@@ -264,10 +271,12 @@ def _made(
         )
     else:
         measure, relied = _criteria(gate, project, registry)
-    return _Made(gate, measure, relied, Protection(project, relied))
+    return _RunnableGate(gate, measure, relied, Protection(project, relied))
 
 
-def _criteria(gate: Gate, project: Path, registry: Registry) -> tuple[CriteriaMeasure, Relied]:
+def _criteria(
+    gate: IterationGate, project: Path, registry: Registry
+) -> tuple[CriteriaMeasure, ReliedFiles]:
     """Return what measures by criteria, and what it relies on; a suite judges what is there now."""
     measure = CriteriaMeasure(
         gate.criteria,
@@ -278,13 +287,13 @@ def _criteria(gate: Gate, project: Path, registry: Registry) -> tuple[CriteriaMe
         threshold=gate.threshold,
     )
     judged = gate.artifacts or [
-        escaped(os.path.relpath(path, project)) for path in measure.judged_now()
+        escape_path(os.path.relpath(path, project)) for path in measure.find_artifacts()
     ]
-    relied = relied_on(
+    relied = find_relied_files(
         gate.protect,
         measure.commands,
         project=project,
-        environment=inherited(),
+        environment=copy_environment(),
         files=measure.files,
         judged=judged,
     )

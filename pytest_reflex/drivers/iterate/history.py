@@ -146,7 +146,7 @@ def runs_in(procedure: str, log: Path) -> list[RunRecord]:
     except (StateError, OSError) as error:
         return [replace(base, problem=str(error))]
     found = []
-    for number, records_of_run in enumerate(_parted(records), 1):
+    for number, records_of_run in enumerate(_split_runs(records), 1):
         run = base if number == 1 else replace(base, run=f"{base.run}-{number}")
         found.append(fold(run, records_of_run))
     return [replace(one, unreadable=unreadable) for one in found]
@@ -166,7 +166,7 @@ def read_records(data: bytes) -> tuple[list[dict[str, Any]], int]:
     return records, unreadable
 
 
-def _parted(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _split_runs(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     """Yield the events of each run, at least once: a log without a beginning is one run."""
     part: list[Mapping[str, Any]] = []
     for record in records:

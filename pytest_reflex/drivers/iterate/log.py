@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.iterate import messages
-from pytest_reflex.drivers.iterate.commits import Committed
+from pytest_reflex.drivers.iterate.commits import IterationCommit
 from pytest_reflex.drivers.iterate.decide import has_failed
-from pytest_reflex.drivers.iterate.logfile import LogFile, Record, Severity, Volume
+from pytest_reflex.drivers.iterate.logfile import LogFile, LogLevel, LogRecord, Verbosity
 from pytest_reflex.drivers.iterate.messages import statistics_of
-from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State
-from pytest_reflex.model.plain import visible, visible_json
+from pytest_reflex.drivers.iterate.model import Bounds, FailureCause, GateResult, Iteration, State
+from pytest_reflex.model.plain import escape_control, visible_json
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.process.environment import hide
+from pytest_reflex.process.environment import redact
 from pytest_reflex.reports.lines import Line, plain
 from pytest_reflex.reports.run_lines import spend_text
 
@@ -51,7 +51,7 @@ class Log:
         *,
         clock: Clock = local_time,
         as_json: bool = False,
-        volume: Volume = Volume.NORMAL,
+        volume: Verbosity = Verbosity.NORMAL,
         hidden: Mapping[str, str] | None = None,
         file: LogFile | None = None,
         render: Callable[[Iterable[Line]], str] = plain,
@@ -63,11 +63,11 @@ class Log:
         self._hidden, self._file = hidden or {}, file
         self._began: datetime | None = None
 
-    def starting(self, bounds: Bounds) -> None:
+    def report_start(self, bounds: Bounds) -> None:
         """Report that a fresh run begins, and what ends one without a limit."""
         self._began = self._clock()
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
-        text = messages.starting_text(self._procedure, bounds)
+        text = messages.start_text(self._procedure, bounds)
         self._tell("started", text, fields=fields)
         self._tell_caps(bounds)
 
@@ -75,7 +75,7 @@ class Log:
         if caps := messages.caps_text(bounds):
             self._tell("unlimited", caps, fields={"phase": "start"})
 
-    def resuming(self, state: State, bounds: Bounds) -> None:
+    def report_resume(self, state: State, bounds: Bounds) -> None:
         """Report that a run goes on behind the finished iterations of `state`, under its limit."""
         fields = {
             "max_iterations": state.max_iterations,
@@ -83,7 +83,7 @@ class Log:
             "seconds": round(sum(state.elapsed), 3),
             "phase": "start",
         }
-        text = messages.resuming_text(state)
+        text = messages.resume_text(state)
         self._tell("resumed", text, fields=fields)
         text = messages.previous_text(state)
         self._tell("previous", text, fields=fields)
@@ -95,7 +95,7 @@ class Log:
         fields = {"iteration": number, "phase": "agent"}
         self._tell("iteration_started", text, fields=fields)
 
-    def gate_ended(self, number: int, result: GateResult, *, before: bool = False) -> None:
+    def report_gate(self, number: int, result: GateResult, *, before: bool = False) -> None:
         """Report what a gate came to; a warning where it failed and is not required.
 
         Another one is that it left processes running. It may have been tried `before` the first
@@ -116,76 +116,76 @@ class Log:
         self._tell(
             "gate",
             messages.gate_text(result),
-            Severity.WARNING if is_warning else Severity.DEBUG,
+            LogLevel.WARNING if is_warning else LogLevel.DEBUG,
             fields=fields,
             output=result.output,
         )
 
-    def round_ended(
-        self, round_: Round, total: int, *, failures: int, threshold: int, aborting: bool = False
+    def report_iteration(
+        self, ended: Iteration, total: int, *, failures: int, threshold: int, aborting: bool = False
     ) -> None:
         """Report how an iteration ended; `failures` in a row count it too.
 
         The iteration that is `aborting` the run gets no completed line: the end follows.
         """
-        if round_.failed:
-            text = messages.failed_text(round_, failures, threshold)
-            fields = {"iteration": round_.number, "phase": _phase(round_), "failures": failures}
+        if ended.failed:
+            text = messages.failure_line(ended, failures, threshold)
+            fields = {"iteration": ended.number, "phase": _phase(ended), "failures": failures}
             self._tell(
                 "failure",
                 text,
-                Severity.WARNING,
+                LogLevel.WARNING,
                 fields=fields
-                | {"cause": round_.cause, "detail": round_.detail, "threshold": threshold},
-                output=round_.output,
-                excerpt=messages.last_words(round_),
-                below=messages.gate_reasons(round_, failures, threshold) if round_.failing else "",
+                | {"cause": ended.cause, "detail": ended.detail, "threshold": threshold},
+                output=ended.output,
+                excerpt=messages.last_words(ended),
+                below=messages.gate_reasons(ended, failures, threshold) if ended.failing else "",
             )
-        elif round_.failing:
-            fields = {"iteration": round_.number, "phase": "gates", "detail": round_.detail}
-            below = messages.gate_reasons(round_, failures, threshold)
-            text = messages.progress_text(round_)
-            self._tell("progress", text, Severity.WARNING, fields=fields, below=below)
+        elif ended.failing:
+            fields = {"iteration": ended.number, "phase": "gates", "detail": ended.detail}
+            below = messages.gate_reasons(ended, failures, threshold)
+            text = messages.progress_text(ended)
+            self._tell("progress", text, LogLevel.WARNING, fields=fields, below=below)
         self._tell(
             "iteration_completed",
-            messages.completed_text(round_, total),
-            fields=_round_fields(round_),
+            messages.completion_text(ended, total),
+            fields=_round_fields(ended),
             silent=aborting,
         )
 
-    def unchanged(self, count: int, limit: int) -> None:
+    def report_unchanged(self, count: int, limit: int) -> None:
         """Warn that `count` iterations in a row (of `limit`, 0: none) left the tree as it was."""
         self._tell(
             "unchanged",
             messages.unchanged_text(count, limit),
-            Severity.WARNING,
+            LogLevel.WARNING,
             fields={"rounds": count, "phase": "end"},
         )
 
-    def answered(self, number: int, text: str, length: int) -> None:
+    def report_answer(self, number: int, text: str, length: int) -> None:
         """Report what a tool said: the end of it, of a `length` in characters."""
         fields = {"iteration": number, "phase": "agent"}
         told = messages.answer_text(number, length, len(text))
-        self._tell("answer", told, Severity.DEBUG, fields=fields, output=text.strip("\n"))
+        self._tell("answer", told, LogLevel.DEBUG, fields=fields, output=text.strip("\n"))
 
-    def spent(self, round_: Round, state: State) -> None:
+    def report_spend(self, round_: Iteration, state: State) -> None:
         """Report what an iteration cost, and the run so far, where the tool says so."""
         spend = Spend().plus(round_.cost)
         if spend.usd or spend.tokens:
-            told = messages.spent_text(round_.number, spend_text(spend), spend_text(state.spend))
+            told = messages.spend_text(round_.number, spend_text(spend), spend_text(state.spend))
             self._tell(
-                "spent", told, Severity.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
+                "spent", told, LogLevel.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
             )
 
-    def committed(self, number: int, made: Committed) -> None:
+    def report_commit(self, number: int, made: IterationCommit) -> None:
         """Report which commit holds an iteration, and how it is undone; or why there is none."""
         fields: dict[str, Any] = {"iteration": number, "phase": "end"}
         if made.commit:
-            text = messages.committed_text(number, made.commit, len(made.files))
+            text = messages.commit_text(number, made.commit, len(made.files))
             found = {"commit": made.commit, "files": list(made.files)}
             self._tell("commit", text, fields=fields | found)
         for problem in made.problems:
-            self._tell("message", problem, Severity.WARNING, fields=fields)
+            self._tell("message", problem, LogLevel.WARNING, fields=fields)
 
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
         """Report where the partial output of a tool is kept, or why it is not."""
@@ -193,13 +193,13 @@ class Log:
         self._tell(
             "partial_output",
             messages.partial_text(number, path, problem),
-            Severity.WARNING,
+            LogLevel.WARNING,
             fields=fields | ({"path": str(path)} if path else {}),
         )
 
-    def passing(self, text: str) -> None:
+    def report_unsaved(self, text: str) -> None:
         """Report what matters only now: the file does not keep it."""
-        record = Record(event="message", message=text)
+        record = LogRecord(event="message", message=text)
         if record.is_told(self._volume):
             self._show(record, self._clock())
 
@@ -207,10 +207,10 @@ class Log:
         self._tell("message", text)
 
     def warning(self, text: str) -> None:
-        self._tell("message", text, Severity.WARNING)
+        self._tell("message", text, LogLevel.WARNING)
 
     def error(self, text: str) -> None:
-        self._tell("message", text, Severity.ERROR)
+        self._tell("message", text, LogLevel.ERROR)
 
     def feedback(self, taken: Mapping[str, str]) -> None:
         """Report that a person's words, by their ids, are taken up for the next iteration."""
@@ -218,7 +218,7 @@ class Log:
         text = messages.feedback_text(len(taken))
         self._tell("feedback", text, fields=fields)
 
-    def ended(
+    def report_end(
         self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
     ) -> None:
         """Report the end and, if enabled, the statistics; then let go of the file."""
@@ -227,14 +227,14 @@ class Log:
         if figures.count:
             text = f"Statistics: {figures}"
             told = fields | {"statistics": figures.to_json()}
-            self._tell("statistics", text, Severity.DEBUG, fields=told)
+            self._tell("statistics", text, LogLevel.DEBUG, fields=told)
         if state.spend.usd or state.spend.tokens:
             self._tell("spent", f"Spent: {spend_text(state.spend)}", fields={"phase": "end"})
         total = self._seconds_since_start(state)
         self._tell(
             "ended",
-            messages.ended_text(ending, state, seconds=total, saved=saved, detail=detail),
-            _LEVEL_OF.get(ending, Severity.INFO),
+            messages.end_text(ending, state, seconds=total, saved=saved, detail=detail),
+            _LEVEL_OF.get(ending, LogLevel.INFO),
             fields=fields
             | {
                 "outcome": ending.value,
@@ -259,51 +259,51 @@ class Log:
             return worked
         return total if worked <= total + 1 and total < _LONGEST_RUN else worked
 
-    def _tell(self, event: str, message: str, level: Severity = Severity.INFO, **more: Any) -> None:
-        record, now = Record(event=event, message=message, level=level, **more), self._clock()
+    def _tell(self, event: str, message: str, level: LogLevel = LogLevel.INFO, **more: Any) -> None:
+        record, now = LogRecord(event=event, message=message, level=level, **more), self._clock()
         if record.is_told(self._volume):
             self._show(record, now)
         if self._file is not None:
             self._file.append(self._as_line(record, now))
 
-    def _show(self, record: Record, now: datetime) -> None:
+    def _show(self, record: LogRecord, now: datetime) -> None:
         self._say(self._as_line(record, now) if self._as_json else self._as_text(record, now))
 
-    def _as_text(self, record: Record, now: datetime) -> str:
-        loud = record.level in (Severity.WARNING, Severity.ERROR)
+    def _as_text(self, record: LogRecord, now: datetime) -> str:
+        loud = record.level in (LogLevel.WARNING, LogLevel.ERROR)
         word = f"{record.level.value.upper()}: " if loud else ""
         message = self._safe(record.message).replace("\n", "\\n")
         lines = [f"[{now:%H:%M:%S}] {word}{message}"]
-        shown = record.output if self._volume is Volume.VERBOSE else record.excerpt
+        shown = record.output if self._volume is Verbosity.VERBOSE else record.excerpt
         for text in filter(None, (record.below, shown)):
             lines += [_FOREIGN + line for line in self._safe(text).split("\n")]
         tone = record.tone or _TONES.get(record.level, "")
         return self._render([(line, tone)] for line in lines)
 
-    def _as_line(self, record: Record, now: datetime) -> str:
+    def _as_line(self, record: LogRecord, now: datetime) -> str:
         document: dict[str, Any] = {
             "time": f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z",
             "level": record.level.value,
             "event": record.event,
             "procedure": self._procedure,
-            **{key: self._hide(value) for key, value in record.fields.items()},
-            "message": self._hide(record.message),
+            **{key: self._redact(value) for key, value in record.fields.items()},
+            "message": self._redact(record.message),
         }
         if record.output:
-            document["output"] = self._hide(record.output)
+            document["output"] = self._redact(record.output)
         return visible_json(document)
 
-    def _hide(self, value: Any) -> Any:
+    def _redact(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._hide(one) for one in value]
-        return hide(str(value), self._hidden) if isinstance(value, str) else value
+            return [self._redact(one) for one in value]
+        return redact(str(value), self._hidden) if isinstance(value, str) else value
 
     def _safe(self, text: str) -> str:
-        return visible(hide(text, self._hidden).replace("\r\n", "\n"))
+        return escape_control(redact(text, self._hidden).replace("\r\n", "\n"))
 
 
 _MOST_FILES = 50
-_TONES = {Severity.WARNING: "mild", Severity.ERROR: "bad"}
+_TONES = {LogLevel.WARNING: "mild", LogLevel.ERROR: "bad"}
 
 
 def _tone_of(ending: StopReason, state: State) -> str:
@@ -314,19 +314,19 @@ def _tone_of(ending: StopReason, state: State) -> str:
 
 
 _LEVEL_OF = {
-    StopReason.FAILURES: Severity.ERROR,
-    StopReason.UNCHANGED: Severity.WARNING,
-    StopReason.PERSON_NEEDED: Severity.WARNING,
-    StopReason.RATE_LIMIT: Severity.WARNING,
-    StopReason.DENIED: Severity.ERROR,
+    StopReason.FAILURES: LogLevel.ERROR,
+    StopReason.UNCHANGED: LogLevel.WARNING,
+    StopReason.PERSON_NEEDED: LogLevel.WARNING,
+    StopReason.RATE_LIMIT: LogLevel.WARNING,
+    StopReason.DENIED: LogLevel.ERROR,
 }
 
 
-def _phase(round_: Round) -> str:
-    return "gates" if round_.cause is Cause.GATE else "agent"
+def _phase(round_: Iteration) -> str:
+    return "gates" if round_.cause is FailureCause.GATE else "agent"
 
 
-def _round_fields(round_: Round) -> dict[str, Any]:
+def _round_fields(round_: Iteration) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "iteration": round_.number,
         "phase": "gates" if round_.gates else _phase(round_),

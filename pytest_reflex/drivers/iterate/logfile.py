@@ -19,22 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
-from pytest_reflex.drivers.iterate.model import Cut, Round, State
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
+from pytest_reflex.drivers.iterate.model import CutIteration, Iteration, State
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.model.json_fault import json_object
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.storage.atomic import keep_aside, write_all
 from pytest_reflex.storage.files import refuse_links
 
 DRIVER = "iterate"
 
 
-def started(state: State) -> DriverEvent:
+def start_event(state: State) -> DriverEvent:
     """Return that a run begins, or goes on behind the iterations that are done."""
     return _event(
         state,
-        Kind.STARTED,
+        DriverEventKind.STARTED,
         max_iterations=state.max_iterations,
         started_at=state.started_at,
         resumed=bool(state.iteration or state.spend.calls),
@@ -44,30 +44,32 @@ def started(state: State) -> DriverEvent:
 def begins(state: State, agent: str) -> DriverEvent:
     """Return that the next iteration is waited for, and the agent that it asks."""
     total, steps = state.max_iterations, {"iteration": agent}
-    return _event(state, Kind.WAITING, state.iteration + 1, steps=steps, max_iterations=total)
+    return _event(
+        state, DriverEventKind.WAITING, state.iteration + 1, steps=steps, max_iterations=total
+    )
 
 
 def waits(state: State, reason: str) -> DriverEvent:
     """Return that the agent of the next iteration is given time, and why."""
-    return _event(state, Kind.WAITING, state.iteration + 1, reason=reason)
+    return _event(state, DriverEventKind.WAITING, state.iteration + 1, reason=reason)
 
 
 def feedback_taken(state: State, count: int) -> DriverEvent:
     """Return that critiques of people were taken up, for the next iteration."""
-    return _event(state, Kind.DECIDED, decision="feedback", count=count)
+    return _event(state, DriverEventKind.DECIDED, decision="feedback", count=count)
 
 
-def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
+def of_outcome(state: State, outcome: Iteration | CutIteration) -> Iterator[DriverEvent]:
     """Yield what an iteration came to; `state` has it counted already."""
-    if isinstance(outcome, Cut):
+    if isinstance(outcome, CutIteration):
         number = state.iteration + 1
         how = "limited" if outcome.limit else "cancelled"
         detail, cost = outcome.limit, outcome.cost
-        yield _event(state, Kind.ACTED, number, outcome=how, detail=detail, cost=cost)
+        yield _event(state, DriverEventKind.ACTED, number, outcome=how, detail=detail, cost=cost)
         return
     yield _event(
         state,
-        Kind.ACTED,
+        DriverEventKind.ACTED,
         seconds=round(outcome.seconds, 3),
         usd=outcome.usd,
         tokens=outcome.tokens,
@@ -77,7 +79,7 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
     for result in outcome.gates:
         yield _event(
             state,
-            Kind.MEASURED,
+            DriverEventKind.MEASURED,
             gate=result.gate.name,
             outcome=result.outcome,
             required=result.gate.required,
@@ -86,7 +88,7 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
         )
     yield _event(
         state,
-        Kind.ITERATION,
+        DriverEventKind.ITERATION,
         outcome=outcome.outcome,
         cause=outcome.cause.value if outcome.cause else "",
         detail=outcome.detail,
@@ -95,11 +97,11 @@ def of_outcome(state: State, outcome: Round | Cut) -> Iterator[DriverEvent]:
     )
 
 
-def stopped(state: State, stop: Stop, code: ExitCode) -> DriverEvent:
+def stop_event(state: State, stop: Stop, code: ExitCode) -> DriverEvent:
     """Return how a run ended."""
     return _event(
         state,
-        Kind.STOPPED,
+        DriverEventKind.STOPPED,
         reason=stop.reason.value,
         detail=stop.detail,
         status=state.status.value,
@@ -107,7 +109,9 @@ def stopped(state: State, stop: Stop, code: ExitCode) -> DriverEvent:
     )
 
 
-def _event(state: State, kind: Kind, iteration: int | None = None, **fields: Any) -> DriverEvent:
+def _event(
+    state: State, kind: DriverEventKind, iteration: int | None = None, **fields: Any
+) -> DriverEvent:
     return DriverEvent(
         driver=DRIVER,
         run=state.procedure_name,
@@ -117,7 +121,7 @@ def _event(state: State, kind: Kind, iteration: int | None = None, **fields: Any
     )
 
 
-class Severity(StrEnum):
+class LogLevel(StrEnum):
     """How much a line matters."""
 
     DEBUG = "debug"
@@ -126,7 +130,7 @@ class Severity(StrEnum):
     ERROR = "error"
 
 
-class Volume(IntEnum):
+class Verbosity(IntEnum):
     """What is reported: warnings, errors and the end; the seed's lines; statistics and gates
     too.
     """
@@ -137,7 +141,7 @@ class Volume(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class LogRecord:
     """One event: a line for people and what else programs may read.
 
     `output` is foreign text, `excerpt` the line of it that is shown where the whole is not, `below`
@@ -148,7 +152,7 @@ class Record:
 
     event: str
     message: str
-    level: Severity = Severity.INFO
+    level: LogLevel = LogLevel.INFO
     fields: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
     excerpt: str = ""
@@ -157,12 +161,12 @@ class Record:
     silent: bool = False
     tone: str = ""
 
-    def is_told(self, volume: Volume) -> bool:
+    def is_told(self, volume: Verbosity) -> bool:
         if self.silent:
             return False
-        if self.last or self.level in (Severity.WARNING, Severity.ERROR):
+        if self.last or self.level in (LogLevel.WARNING, LogLevel.ERROR):
             return True
-        return volume >= (Volume.VERBOSE if self.level is Severity.DEBUG else Volume.NORMAL)
+        return volume >= (Verbosity.VERBOSE if self.level is LogLevel.DEBUG else Verbosity.NORMAL)
 
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -234,13 +238,13 @@ class LogFile:
     def append(self, line: str) -> None:
         """Append one line, given without its end."""
         try:
-            descriptor = self._opened()
+            descriptor = self._open()
             self._end_last_line(descriptor)
             _write_line(descriptor, line.encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
-            self._failed(error.strerror or str(error))
+            self._report_failure(error.strerror or str(error))
         except StateError as error:
-            self._failed(error.problems[0].message)
+            self._report_failure(error.problems[0].message)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -248,7 +252,7 @@ class LogFile:
                 os.close(self._descriptor)
             self._descriptor = None
 
-    def _opened(self) -> int:
+    def _open(self) -> int:
         # An agent that clears the tree of what git ignores clears this away as well.
         if self._descriptor is not None and not _is_at(self.path, self._descriptor):
             self.close()
@@ -265,7 +269,7 @@ class LogFile:
 
     def _end_last_line(self, descriptor: int) -> None:
         """Have the file end with a whole line, whoever was cut short in writing the last one."""
-        last = _unended(descriptor)
+        last = _read_partial_line(descriptor)
         if not last:
             return
         if json_object(last) is not None:
@@ -275,13 +279,13 @@ class LogFile:
         os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(last))
         self._say("torn", f"has a last line that was cut short: a copy is kept as {kept.name}")
 
-    def _failed(self, reason: str) -> None:
-        self._say("failed", f"could not be written ({visible(reason)}): going on")
+    def _report_failure(self, reason: str) -> None:
+        self._say("failed", f"could not be written ({escape_control(reason)}): going on")
 
     def _say(self, kind: str, what: str) -> None:
         if kind not in self._told:
             self._told.add(kind)
-            self._tell(f"the log {visible(str(self.path))} {what}")
+            self._tell(f"the log {escape_control(str(self.path))} {what}")
 
 
 def _write_line(descriptor: int, data: bytes) -> None:
@@ -303,7 +307,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _unended(descriptor: int) -> bytes:
+def _read_partial_line(descriptor: int) -> bytes:
     """Return what stands behind the last end of a line."""
     size = os.fstat(descriptor).st_size
     if not size or os.pread(descriptor, 1, size - 1) == b"\n":

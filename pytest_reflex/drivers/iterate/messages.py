@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.iterate.model import Bounds, Cause, GateResult, Round, State, Status
-from pytest_reflex.model.plain import counted, one_line, readable
+from pytest_reflex.drivers.iterate.model import (
+    Bounds,
+    FailureCause,
+    GateResult,
+    Iteration,
+    State,
+    Status,
+)
+from pytest_reflex.model.plain import one_line, pluralize, strip_ansi
 from pytest_reflex.model.stop import ENDS, StopReason
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 
 _SAID_AT_MOST = 200
 _REASON = 400
@@ -24,8 +31,8 @@ def place_text(number: int, total: int) -> str:
     return f"Iteration {number}/{total}" if total else f"Iteration {number}"
 
 
-def starting_text(procedure: str, bounds: Bounds) -> str:
-    limit = f"max {counted(bounds.max_iterations, 'iteration')}"
+def start_text(procedure: str, bounds: Bounds) -> str:
+    limit = f"max {pluralize(bounds.max_iterations, 'iteration')}"
     return f"Starting procedure: {procedure} ({limit if bounds.max_iterations else _ENDLESS})"
 
 
@@ -43,16 +50,16 @@ def caps_text(bounds: Bounds) -> str:
     """Return what ends a run without a limit on its own; empty where it has a limit."""
     if bounds.max_iterations:
         return ""
-    caps = [f"after {lasted(bounds.wall_time)} of wall time"] if bounds.wall_time else []
+    caps = [f"after {format_duration(bounds.wall_time)} of wall time"] if bounds.wall_time else []
     if bounds.stop_unchanged and bounds.unchanged:
-        rounds = counted(bounds.unchanged, "iteration")
+        rounds = pluralize(bounds.unchanged, "iteration")
         caps.append(f"after {rounds} in a row without a change of the working tree")
     if not caps:
         return "No caps: it ends by failures, by its success signal, or by Ctrl-C"
     return f"It also ends {' or '.join(caps)}; --no-caps lifts that"
 
 
-def resuming_text(state: State) -> str:
+def resume_text(state: State) -> str:
     """Return from where a run goes on; `state.max_iterations` is the limit that holds now."""
     limit = f"max {state.max_iterations}" if state.max_iterations else _ENDLESS
     number = state.iteration + 1
@@ -60,11 +67,11 @@ def resuming_text(state: State) -> str:
 
 
 def previous_text(state: State) -> str:
-    done = counted(state.iteration, "iteration")
-    return f"Previous session: {done} completed in {lasted(sum(state.elapsed))}"
+    done = pluralize(state.iteration, "iteration")
+    return f"Previous session: {done} completed in {format_duration(sum(state.elapsed))}"
 
 
-def failure_text(round_: Round) -> str:
+def failure_text(round_: Iteration) -> str:
     """Return why an iteration failed: "AI CLI failed (exit 1)"; empty where it did not.
 
     `detail` says more than the cause: "exit 1" for an exit status. What gates found is reported
@@ -73,15 +80,15 @@ def failure_text(round_: Round) -> str:
     cause, detail = round_.cause, round_.detail
     if cause is None:
         return ""
-    if cause is Cause.GATE:
+    if cause is FailureCause.GATE:
         return f"Quality gates failed: {', '.join(map(one_line, round_.failing))}"
-    if not detail or cause is Cause.EXIT or detail.startswith(cause.value):
+    if not detail or cause is FailureCause.EXIT or detail.startswith(cause.value):
         return f"AI CLI failed ({detail or cause.value})"
     return f"AI CLI failed ({cause.value}: {detail})"
 
 
-def failed_text(round_: Round, failures: int, threshold: int) -> str:
-    if round_.cause is Cause.GATE:
+def failure_line(round_: Iteration, failures: int, threshold: int) -> str:
+    if round_.cause is FailureCause.GATE:
         return failure_text(round_)
     return f"{failure_text(round_)}, {_in_a_row(failures, threshold)}"
 
@@ -90,27 +97,27 @@ def _in_a_row(failures: int, threshold: int) -> str:
     return f"consecutive failures: {failures}/{threshold}"
 
 
-def gate_reasons(round_: Round, failures: int, threshold: int) -> str:
+def gate_reasons(round_: Iteration, failures: int, threshold: int) -> str:
     """Return what stands below the names of gates that failed: each reason, and the count."""
     count = _in_a_row(failures, threshold) if round_.failed else ""
     return "\n".join(filter(None, (*_reasons(round_), count)))
 
 
-def _reasons(round_: Round) -> list[str]:
+def _reasons(round_: Iteration) -> list[str]:
     missed = (one for one in round_.gates if one.gate.required and not one.passed)
     return [one_line(f"{one.gate.name}: {one.summary}", _REASON) for one in missed]
 
 
-def progress_text(round_: Round) -> str:
+def progress_text(round_: Iteration) -> str:
     """Return that gates fail still, which is not a failure, since they came nearer to a pass."""
     return f"Quality gates not passed yet: {', '.join(round_.failing)} (better: {round_.progress})"
 
 
-def last_words(round_: Round) -> str:
+def last_words(round_: Iteration) -> str:
     """Return the last line of what a failed tool wrote; empty where it is the reason."""
-    if round_.cause in (Cause.PROMISED_FAILURE, Cause.GATE):
+    if round_.cause in (FailureCause.PROMISED_FAILURE, FailureCause.GATE):
         return ""
-    lines = readable(round_.output).strip().splitlines()
+    lines = strip_ansi(round_.output).strip().splitlines()
     said = one_line(lines[-1].strip(), _SAID_AT_MOST) if lines else ""
     return "" if said in round_.detail else said
 
@@ -127,21 +134,21 @@ def answer_text(number: int, length: int, shown: int) -> str:
     return f"The tool answered in iteration {number} ({length:,} characters{cut})"
 
 
-def spent_text(number: int, cost: str, spend: str) -> str:
+def spend_text(number: int, cost: str, spend: str) -> str:
     """Return what an iteration cost, and the run so far."""
     return f"Spent in iteration {number}: {cost}; in the run: {spend}"
 
 
-def outcome_text(round_: Round) -> str:
+def outcome_text(round_: Iteration) -> str:
     """Return what an iteration came to, for the message of its commit and for the next prompt."""
     if round_.progress:
         return f"made progress, and quality gates fail still: {', '.join(round_.failing)}"
     return f"failed: {failure_text(round_)}" if round_.failed else "succeeded"
 
 
-def committed_text(number: int, commit: str, files: int) -> str:
+def commit_text(number: int, commit: str, files: int) -> str:
     undo = f"undo: git revert --no-edit {commit}"
-    return f"Committed iteration {number} as {commit}: {counted(files, 'file')} ({undo})"
+    return f"Committed iteration {number} as {commit}: {pluralize(files, 'file')} ({undo})"
 
 
 def undo_text(commits: Sequence[str]) -> str:
@@ -151,15 +158,15 @@ def undo_text(commits: Sequence[str]) -> str:
     return f"To undo the {last}commits of this sitting: git revert --no-edit {shown}"
 
 
-def completed_text(round_: Round, total: int) -> str:
-    return f"{place_text(round_.number, total)} completed in {lasted(round_.seconds)}"
+def completion_text(round_: Iteration, total: int) -> str:
+    return f"{place_text(round_.number, total)} completed in {format_duration(round_.seconds)}"
 
 
 def gate_text(result: GateResult) -> str:
     """Return what a gate came to: "Quality gate lint: pass in 1.2s (exit 0)"."""
     optional = "" if result.gate.required else ", not required"
     told = f": {result.summary}" if result.summary else ""
-    name, seconds = result.gate.name, lasted(result.seconds)
+    name, seconds = result.gate.name, format_duration(result.seconds)
     return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){told}"
 
 
@@ -177,14 +184,14 @@ def unchanged_text(count: int, limit: int) -> str:
 
 
 def feedback_text(count: int) -> str:
-    return f"Feedback for the next iteration: {counted(count, 'message')}"
+    return f"Feedback for the next iteration: {pluralize(count, 'message')}"
 
 
 def unheard_feedback_text(count: int) -> str:
-    return f"Feedback came too late for an iteration: {counted(count, 'message')}"
+    return f"Feedback came too late for an iteration: {pluralize(count, 'message')}"
 
 
-def ended_text(
+def end_text(
     ending: StopReason, state: State, *, seconds: float, saved: bool, detail: str = ""
 ) -> str:
     """Return the last line of a run that began `seconds` ago.
@@ -192,8 +199,8 @@ def ended_text(
     `saved` says whether the state could be written; `detail` is the reason of who stopped it, or
     what of the budget is used up.
     """
-    name, total = state.procedure_name, lasted(seconds)
-    done = f"{counted(state.iteration, 'iteration')} completed, total: {total}"
+    name, total = state.procedure_name, format_duration(seconds)
+    done = f"{pluralize(state.iteration, 'iteration')} completed, total: {total}"
     resume = f"Resume with: {RESUME} {name}" if saved else "The state could NOT be saved"
     why = one_line(detail, _SAID_AT_MOST)
     match ending:
@@ -245,8 +252,9 @@ class Statistics:
 
     def __str__(self) -> str:
         figures = (("min", self.minimum), ("max", self.maximum), ("mean", self.mean))
-        told = ", ".join(f"{name} {lasted(value)}" for name, value in figures)
-        return f"{counted(self.count, 'iteration')}, {told}, stddev {lasted(self.deviation)}"
+        told = ", ".join(f"{name} {format_duration(value)}" for name, value in figures)
+        deviation = format_duration(self.deviation)
+        return f"{pluralize(self.count, 'iteration')}, {told}, stddev {deviation}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, in seconds."""

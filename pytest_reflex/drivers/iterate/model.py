@@ -47,7 +47,7 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class IterationGate:
     """What has to hold after an iteration: a command, the gate of a criteria file, or a small diff.
 
     One of `command` (text for a shell, or an argv: exit status 0 holds) and `criteria` (a name or a
@@ -123,7 +123,7 @@ class Bounds:
     budget: Mapping[str, float] = field(default_factory=dict)
 
 
-class Cause(StrEnum):
+class FailureCause(StrEnum):
     """Why an iteration failed; the first that applies, in this order.
 
     One that ran into a limit has not failed: it does not count, and is run again.
@@ -150,7 +150,7 @@ class GateResult:
     modified. `limit` is the notice of a rate limit that kept its judge from a verdict.
     """
 
-    gate: Gate
+    gate: IterationGate
     outcome: str
     summary: str
     seconds: float
@@ -166,7 +166,7 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class Iteration:
     """One finished iteration. `number` counts from 1; `cause` is None where it succeeded.
 
     `seconds` are those of the tool; gates have their own. `promised_success` is True only where the
@@ -182,7 +182,7 @@ class Round:
 
     number: int
     seconds: float
-    cause: Cause | None = None
+    cause: FailureCause | None = None
     detail: str = ""
     promised_success: bool = False
     needs_person: bool = False
@@ -223,7 +223,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class CutIteration:
     """An iteration that came to no end and does not count, but its call has a `cost`.
 
     A person had it ended; or its tool was not allowed to do its work; or a limit of the tool was in

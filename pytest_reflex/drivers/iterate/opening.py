@@ -11,7 +11,7 @@ from pytest_reflex.drivers.iterate.messages import RESUME
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit
 from pytest_reflex.errors import UsageError
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.model.plain import one_line, pluralize
 from pytest_reflex.settings.readers import budget, flag, positive, text, whole
 
 RUN = "pytest-reflex iterate run"
@@ -19,7 +19,7 @@ _MEND = "fix it in the state file, or start over: iterate run --fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class IterateOptions:
     """What the command line says of every iteration; a resume takes it over, as it was typed.
 
     `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
@@ -59,7 +59,7 @@ class Options:
         return said if self.unchanged is None else said | {"unchanged": self.unchanged}
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Options:
+    def from_json(cls, wire: Mapping[str, Any]) -> IterateOptions:
         """Read options, each as its flag is read; those of other programs count as not said.
 
         Raises UsageError for a value that no flag takes: a bound that cannot be read is never none.
@@ -82,10 +82,10 @@ class Options:
             commit=said.get("commit", False),
         )
 
-    def over(self, before: Options) -> Options:
+    def over(self, before: IterateOptions) -> IterateOptions:
         """Return these options, and those from before where one is not given."""
         named = self.agent is not None or self.ai_command is not None
-        return Options(
+        return IterateOptions(
             agent=self.agent if named else before.agent,
             ai_command=self.ai_command if named else before.ai_command,
             judge=before.judge if self.judge is None else self.judge,
@@ -108,7 +108,7 @@ def is_unfinished(found: State | None) -> bool:
     return found is not None and found.status in (Status.INTERRUPTED, Status.RUNNING)
 
 
-def fresh(name: str, bounds: Bounds, options: Options, at: str, log_name: str = "") -> State:
+def fresh(name: str, bounds: Bounds, options: IterateOptions, at: str, log_name: str = "") -> State:
     """Return the state of a run that begins at a time; `log_name` where that is another's log."""
     return State(
         procedure_name=name,
@@ -120,8 +120,8 @@ def fresh(name: str, bounds: Bounds, options: Options, at: str, log_name: str = 
     )
 
 
-def taken_up(
-    found: State | None, name: str, bounds: Bounds, options: Options, *, reset_failures: bool
+def resume_state(
+    found: State | None, name: str, bounds: Bounds, options: IterateOptions, *, reset_failures: bool
 ) -> State:
     """Return the state with which a run goes on, under the bounds that hold now.
 
@@ -132,7 +132,7 @@ def taken_up(
     if found is None or found.status is Status.COMPLETED:
         raise nothing_to_resume(name)
     if found.status is Status.ABORTED and not reset_failures:
-        failures = counted(found.consecutive_failures, "failure")
+        failures = pluralize(found.consecutive_failures, "failure")
         raise UsageError(
             f"{name} was aborted after {failures} in a row",
             hint=f"fix the cause, then: {RESUME} {name} --reset-failures",
@@ -170,9 +170,9 @@ def nothing_to_resume(name: str) -> UsageError:
     return UsageError(f"there is nothing to resume for {name}", hint=f"begin with: {RUN} {name}")
 
 
-def unfinished(found: State) -> UsageError:
+def unfinished_error(found: State) -> UsageError:
     """Return the refusal to begin a run beside one that can go on."""
-    name, done = found.procedure_name, counted(found.iteration, "iteration")
+    name, done = found.procedure_name, pluralize(found.iteration, "iteration")
     how = "is marked as running" if found.status is Status.RUNNING else "was interrupted"
     doubt = f"; {another_program()}" if found.status is Status.RUNNING else ""
     return UsageError(

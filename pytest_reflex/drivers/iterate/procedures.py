@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.iterate.builtin import built_in, built_in_names
+from pytest_reflex.drivers.iterate.builtin import built_in_names, load_builtin
 from pytest_reflex.drivers.iterate.model import (
     MAX_UNCHANGED,
     WALL_TIME,
     Bounds,
     Fragment,
-    Gate,
+    IterationGate,
     Phase,
     Procedure,
 )
@@ -67,7 +67,7 @@ def _by_plugin(text: str, hooks: Any) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ResolvedSetting:
     """A value of a bound, and where it came from, in words.
 
     `path` is that of the value in the configuration, where it is one that has a place there.
@@ -85,13 +85,13 @@ def bounds_of(procedure: Procedure, settings: Settings, *, no_caps: bool = False
     A loop without a limit of iterations has a cap of time and of iterations that change nothing,
     even where the configuration says 0, unless `no_caps` is given. It lifts the caps of any loop.
     """
-    values = {one.name: one.value for one in chosen_bounds(procedure, settings, no_caps=no_caps)}
+    values = {one.name: one.value for one in resolve_bounds(procedure, settings, no_caps=no_caps)}
     return Bounds(**values)
 
 
-def chosen_bounds(
+def resolve_bounds(
     procedure: Procedure, settings: Settings, *, no_caps: bool = False
-) -> tuple[Chosen, ...]:
+) -> tuple[ResolvedSetting, ...]:
     """Return each bound with its origin, in the order of `Bounds`."""
     rounds = _of(procedure, settings, "max_iterations")
     capped = not rounds.value and not no_caps
@@ -99,68 +99,78 @@ def chosen_bounds(
         rounds,
         _of(procedure, settings, "failure_threshold"),
         _wall_time(settings, capped=capped, no_caps=no_caps),
-        *_unchanged(settings, capped=capped, no_caps=no_caps),
-        Chosen("budget", settings["iterate.budget"], str(settings.origins["iterate.budget"])),
+        *_resolve_unchanged(settings, capped=capped, no_caps=no_caps),
+        ResolvedSetting(
+            "budget", settings["iterate.budget"], str(settings.origins["iterate.budget"])
+        ),
     )
 
 
-def chosen_agent(procedure: Procedure, settings: Settings) -> Chosen:
+def resolve_agent(procedure: Procedure, settings: Settings) -> ResolvedSetting:
     """Return the name of the agent: flag, procedure, table iterate, the agent of all."""
     found = _of(procedure, settings, "agent")
     if found.value:
         return found
-    return Chosen("agent", settings["agent"], str(settings.origins["agent"]), ("agent",))
+    return ResolvedSetting("agent", settings["agent"], str(settings.origins["agent"]), ("agent",))
 
 
-def chosen_timeout(procedure: Procedure, settings: Settings) -> Chosen:
+def resolve_timeout(procedure: Procedure, settings: Settings) -> ResolvedSetting:
     """Return the seconds that an iteration may take: what the agent's table says, else table
     iterate.
     """
-    name = chosen_agent(procedure, settings).value
+    name = resolve_agent(procedure, settings).value
     path = ("agents", name, "timeout")
     seconds = settings["agents"].get(name, {}).get("timeout")
     if seconds is None:
         origin = str(settings.origins["iterate.timeout"])
-        return Chosen("timeout", settings["iterate.timeout"], origin, ("iterate", "timeout"))
-    return Chosen("timeout", seconds, str(settings.origins[".".join(path)]), path)
+        return ResolvedSetting(
+            "timeout", settings["iterate.timeout"], origin, ("iterate", "timeout")
+        )
+    return ResolvedSetting("timeout", seconds, str(settings.origins[".".join(path)]), path)
 
 
-def _of(procedure: Procedure, settings: Settings, name: str) -> Chosen:
+def _of(procedure: Procedure, settings: Settings, name: str) -> ResolvedSetting:
     """Return what a flag says, else the procedure, else the driver's setting."""
     key = f"iterate.{name}"
     own = getattr(procedure, name)
     origin = settings.origins[key]
     if origin.tier is Tier.FLAG or own is None or own == "":
-        return Chosen(name, settings[key], str(origin), ("iterate", name))
+        return ResolvedSetting(name, settings[key], str(origin), ("iterate", name))
     path = ("iterate", "procedures", procedure.name, name)
     part = settings.origins.get(".".join(path))
-    return Chosen(name, own, f"procedure {procedure.name}: {part or procedure.origin}", path)
+    return ResolvedSetting(
+        name, own, f"procedure {procedure.name}: {part or procedure.origin}", path
+    )
 
 
-def _wall_time(settings: Settings, *, capped: bool, no_caps: bool) -> Chosen:
+def _wall_time(settings: Settings, *, capped: bool, no_caps: bool) -> ResolvedSetting:
     seconds = float(settings["iterate.wall_time"])
     if no_caps:
-        return Chosen("wall_time", 0.0, "--no-caps")
+        return ResolvedSetting("wall_time", 0.0, "--no-caps")
     if capped and not seconds:
-        return Chosen("wall_time", float(WALL_TIME), "cap of a loop without a limit")
-    return Chosen("wall_time", seconds, str(settings.origins["iterate.wall_time"]))
+        return ResolvedSetting("wall_time", float(WALL_TIME), "cap of a loop without a limit")
+    return ResolvedSetting("wall_time", seconds, str(settings.origins["iterate.wall_time"]))
 
 
-def _unchanged(settings: Settings, *, capped: bool, no_caps: bool) -> tuple[Chosen, Chosen]:
+def _resolve_unchanged(
+    settings: Settings, *, capped: bool, no_caps: bool
+) -> tuple[ResolvedSetting, ResolvedSetting]:
     """Return after how many iterations without a change something is said, and whether they end
     it.
     """
     rounds, stop = settings["iterate.unchanged"], settings["iterate.stop_unchanged"]
     origin = settings.origins["iterate.unchanged"]
-    said = Chosen("unchanged", rounds, str(origin))
+    said = ResolvedSetting("unchanged", rounds, str(origin))
     if no_caps:
-        return said, Chosen("stop_unchanged", False, "--no-caps")
+        return said, ResolvedSetting("stop_unchanged", False, "--no-caps")
     if not capped:
-        return said, Chosen("stop_unchanged", stop, str(settings.origins["iterate.stop_unchanged"]))
+        return said, ResolvedSetting(
+            "stop_unchanged", stop, str(settings.origins["iterate.stop_unchanged"])
+        )
     cap = "cap of a loop without a limit"
     if not rounds or (origin.tier is Tier.DEFAULT and not stop):
-        said = Chosen("unchanged", MAX_UNCHANGED, cap)
-    return said, Chosen("stop_unchanged", True, cap)
+        said = ResolvedSetting("unchanged", MAX_UNCHANGED, cap)
+    return said, ResolvedSetting("stop_unchanged", True, cap)
 
 
 BUILT_IN = "built-in"
@@ -185,7 +195,7 @@ def find_procedure(name: str, settings: Settings, project: Path) -> Procedure:
     Raises UsageError where there is none, ProcedureError with everything that is wrong with it.
     """
     check_name(name, settings)
-    made = _made(name, settings, project)
+    made = _make_procedure(name, settings, project)
     if problems := [*_problems(made, settings)]:
         raise ProcedureError(problems)
     return made
@@ -196,7 +206,7 @@ def load_procedures(settings: Settings, project: Path) -> Mapping[str, Procedure
     return {name: find_procedure(name, settings, project) for name in procedure_names(settings)}
 
 
-def gates_of(procedure: Procedure, settings: Settings) -> tuple[Gate, ...]:
+def gates_of(procedure: Procedure, settings: Settings) -> tuple[IterationGate, ...]:
     """Return the gates of a procedure in their order: those that it names, else all there are.
 
     Raises ProcedureError for a name without a gate, and for a gate without anything to run.
@@ -232,20 +242,22 @@ def _faults(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"is of kind {kind} and has failures", "they are counted in the output of a command"
 
 
-def _gate(name: str, table: Mapping[str, Any], procedure: Procedure) -> Gate:
+def _gate(name: str, table: Mapping[str, Any], procedure: Procedure) -> IterationGate:
     fields = {key: value for key, value in table.items() if key != "kind"}
     if isinstance(table.get("command"), list):
         fields["command"] = tuple(table["command"])
-    gate = Gate(name=name, **{"progress": procedure.progress, **fields})
+    gate = IterationGate(name=name, **{"progress": procedure.progress, **fields})
     return replace(gate, progress=False) if gate.kind == "diff" else gate
 
 
-def _made(name: str, settings: Settings, project: Path) -> Procedure:
+def _make_procedure(name: str, settings: Settings, project: Path) -> Procedure:
     """Return a procedure with the fields of the configuration laid over the built-in ones."""
     own: Mapping[str, Any] = settings[KEY].get(name, {})
-    base = built_in(name) if name in built_in_names() else {}
+    base = load_builtin(name) if name in built_in_names() else {}
     table = {**base, **own}
-    phases = {phase: tuple(_declared(name, phase, own, base, settings, project)) for phase in Phase}
+    phases = {
+        phase: tuple(_read_fragments(name, phase, own, base, settings, project)) for phase in Phase
+    }
     plain = {key: value for key, value in table.items() if key not in set(Phase)}
     origin = str(settings.origins[f"{KEY}.{name}"]) if own or not base else BUILT_IN
     return Procedure(
@@ -256,7 +268,7 @@ def _made(name: str, settings: Settings, project: Path) -> Procedure:
     )
 
 
-def _declared(
+def _read_fragments(
     name: str,
     phase: Phase,
     own: Mapping[str, Any],
@@ -271,7 +283,7 @@ def _declared(
     for number, table in enumerate(own[phase]):
         origin = place_of(settings, (*KEY.split("."), name, phase.value, number))
         if "built_in" in table:
-            yield from _built_in_phase(table["built_in"], phase, origin)
+            yield from _builtin_fragments(table["load_builtin"], phase, origin)
             continue
         path = str(project / table["path"]) if "path" in table else None
         yield Fragment(
@@ -282,13 +294,13 @@ def _declared(
         )
 
 
-def _built_in_phase(name: str, phase: Phase, origin: Place | None) -> tuple[Fragment, ...]:
+def _builtin_fragments(name: str, phase: Phase, origin: Place | None) -> tuple[Fragment, ...]:
     """Return the fragments that a built-in procedure has for a phase."""
     if name not in built_in_names():
         hint = did_you_mean(name, built_in_names())
         said = f"there is no built-in procedure {name!r}"
         raise ProcedureError(said, place=origin, hint=hint)
-    fragments: tuple[Fragment, ...] = built_in(name)[phase]
+    fragments: tuple[Fragment, ...] = load_builtin(name)[phase]
     return fragments
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_reflex.drivers.iterate.decide import promised
+from pytest_reflex.drivers.iterate.decide import parse_promise
 from pytest_reflex.drivers.iterate.model import Fragment, Phase, Procedure
 from pytest_reflex.errors import Place, ReflexError, UsageError
 from pytest_reflex.text.lines import cut_sections, read_own_text
@@ -23,7 +23,7 @@ def text_of(fragment: Fragment, what: str = "the fragment") -> str:
     parameter, and a parameter without a place.
     """
     text = _raw(fragment, what)
-    return _filled(text, fragment, what) if fragment.parameters else text
+    return _fill(text, fragment, what) if fragment.parameters else text
 
 
 def _raw(fragment: Fragment, what: str) -> str:
@@ -34,7 +34,7 @@ def _raw(fragment: Fragment, what: str) -> str:
     return read_own_text(path, f"{what}{told}", longest=LONGEST)
 
 
-def _filled(text: str, fragment: Fragment, what: str) -> str:
+def _fill(text: str, fragment: Fragment, what: str) -> str:
     given = fragment.parameters
     for match in _PARAMETER.finditer(text):
         if match[1] not in given:
@@ -136,7 +136,7 @@ def compose(
         parts += [_clean(text_of(one, what)) for one in instead.get(phase, procedure.phases[phase])]
     text = "\n\n".join(parts)
     # A tool that repeats its prompt must not be taken for one that gives the signal in it.
-    return f"{text}\n\n{_CLOSING}\n" if promised(text) else f"{text}\n"
+    return f"{text}\n\n{_CLOSING}\n" if parse_promise(text) else f"{text}\n"
 
 
 def _preamble(procedure: Procedure, number: int, total: int, known: str) -> str:

@@ -25,7 +25,7 @@ from pytest_reflex.storage.files import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class StopResult:
     """What came of a request to stop. `done` is False where the run goes on.
 
     `outcome` is why the run ended, empty where its log has no end: its process was killed.
@@ -40,7 +40,7 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handed:
+class FeedbackResult:
     """What came of feedback: whether a driver has taken it, and whether one drives the run."""
 
     procedure: str
@@ -79,7 +79,7 @@ def procedure_to_tell(root: Path) -> str:
     return found[0]
 
 
-def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float) -> Stopped:
+def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float) -> StopResult:
     """Ask the process that drives a procedure to stop, and wait so many seconds.
 
     With `now` its tool is ended too. Raises UsageError where no process drives it.
@@ -94,13 +94,13 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
         control.ask(wanted)
         asked = True
 
-    def act() -> Stopped:
+    def act() -> StopResult:
         if is_driven(root, procedure):
             raise LockedError(f"{procedure} is driven by another process")
         if not asked:
             raise _undriven(procedure, read_state(root, procedure))
         control.drop_stop()
-        return _ended(root, procedure, began)
+        return _stop_result(root, procedure, began)
 
     return act_or_ask(
         act,
@@ -108,13 +108,15 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
         is_driven=partial(is_driven, root, procedure),
         is_done=lambda: bool(began) and _run_of(root, procedure) not in ("", began),
         asked=lambda done: (
-            _ended(root, procedure, began) if done else Stopped(procedure=procedure, done=False)
+            _stop_result(root, procedure, began)
+            if done
+            else StopResult(procedure=procedure, done=False)
         ),
         patience=patience,
     )
 
 
-def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> Handed:
+def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> FeedbackResult:
     """Hand what a person says to the next iteration of a procedure, and wait so many seconds.
 
     A run that no process drives has it when it is resumed. Raises UsageError where there is none.
@@ -127,11 +129,11 @@ def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> 
     def is_taken() -> bool:
         return key not in control.read().feedback and _is_taken(root, procedure, key, began)
 
-    def act() -> Handed:
+    def act() -> FeedbackResult:
         if is_driven(root, procedure):
             raise LockedError(f"{procedure} is driven by another process")
         if is_taken():
-            return Handed(procedure=procedure, taken=True, driven=False)
+            return FeedbackResult(procedure=procedure, taken=True, driven=False)
         if not _can_go_on(read_state(root, procedure)):
             control.take([key])
             raise UsageError(
@@ -139,14 +141,14 @@ def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> 
                 hint=f"begin with: {RUN} {procedure}",
             )
         control.ask(wanted)
-        return Handed(procedure=procedure, taken=False, driven=False)
+        return FeedbackResult(procedure=procedure, taken=False, driven=False)
 
     return act_or_ask(
         act,
         ask=lambda: control.ask(wanted),
         is_driven=partial(is_driven, root, procedure),
         is_done=is_taken,
-        asked=lambda done: Handed(procedure=procedure, taken=done, driven=True),
+        asked=lambda done: FeedbackResult(procedure=procedure, taken=done, driven=True),
         patience=patience,
     )
 
@@ -182,12 +184,12 @@ def _undriven(procedure: str, state: State | None) -> UsageError:
     return UsageError(f"{message}; its run can go on", hint=f"go on with: {RESUME} {procedure}")
 
 
-def _ended(root: Path, procedure: str, began: str) -> Stopped:
+def _stop_result(root: Path, procedure: str, began: str) -> StopResult:
     """Return how the run that began at a time has ended."""
     state = _state_of(root, procedure)
     same = state if state and state.run == began else None
     run = last_run(root, procedure, began) if began else None
-    return Stopped(
+    return StopResult(
         procedure=procedure,
         done=True,
         outcome=run.outcome if run else "",

@@ -15,19 +15,19 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.commits import Commits
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.model import Fragment, Procedure
-from pytest_reflex.drivers.iterate.opening import Options
+from pytest_reflex.drivers.iterate.opening import IterateOptions
 from pytest_reflex.drivers.iterate.procedures import (
     bounds_of,
-    chosen_agent,
     find_procedure,
     gates_of,
+    resolve_agent,
     tokens_of,
 )
 from pytest_reflex.drivers.iterate.progress import last_text
 from pytest_reflex.drivers.iterate.prompt import compose, from_context, from_flag
 from pytest_reflex.drivers.iterate.state import run_folder
-from pytest_reflex.drivers.iterate.tree import Tree
-from pytest_reflex.drivers.iterate.work import Work
+from pytest_reflex.drivers.iterate.tree import WorkingTree
+from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
 from pytest_reflex.model.steps import Askable, Question, Reply
@@ -52,13 +52,13 @@ class MissingTool:
 
 def prepare(
     name: str,
-    options: Options,
+    options: IterateOptions,
     *,
     settings: Settings,
     host: Host,
     project: Path,
     runs: bool = True,
-) -> Work:
+) -> RunConfig:
     """Return the work of a procedure; raises ReflexError with what is wrong with any part of it.
 
     Where nothing `runs`, no program need be installed.
@@ -85,8 +85,8 @@ def prepare(
             last=last_text(last, settings["iterate.recall"]),
         )
 
-    tree = Tree(project, own)
-    work = Work(
+    tree = WorkingTree(project, own)
+    work = RunConfig(
         procedure=procedure,
         bounds=bounds,
         agent=agent,
@@ -95,7 +95,7 @@ def prepare(
         token_budget=settings["iterate.token_budget"],
         gates=_gates(procedure, settings, host, own, options.judge, project=project, runs=runs),
         fingerprint=tree.fingerprint,
-        seen=tree.seen,
+        seen=tree.seen_files,
         folder=run_folder(project / root, name),
         commits=Commits(project, own) if options.commit and runs else None,
     )
@@ -123,7 +123,7 @@ def _gates(
 
 def agent_for(
     procedure: Procedure,
-    options: Options,
+    options: IterateOptions,
     settings: Settings,
     host: Host,
     *,
@@ -134,14 +134,14 @@ def agent_for(
     Where nothing `runs`, it is a MissingTool then, unless a flag about the agent is wrong.
     """
     make = partial(make_agent, otherwise=_NAME_A_TOOL, runs=runs)
-    chosen, kinds = chosen_agent(procedure, settings), agent_kinds(host)
+    chosen, kinds = resolve_agent(procedure, settings), agent_kinds(host)
     name = chosen.value
     changes: dict[str, Any] = {"loop.command_timeout": settings["iterate.timeout"]}
     if options.ai_command is None:
         known = name in settings["agents"]
         try:
-            with _told_where(settings, ("agents", name) if known else chosen.path):
-                agent = make(name, _changed(settings, changes), kinds)
+            with _name_place(settings, ("agents", name) if known else chosen.path):
+                agent = make(name, _change_settings(settings, changes), kinds)
         except UsageError as error:
             if runs:
                 raise
@@ -149,8 +149,8 @@ def agent_for(
     else:
         name = AI_COMMAND
         changes["agents"] = {AI_COMMAND: {"command": options.ai_command}}
-        with _told_of_the_flag():
-            agent = make(name, _changed(settings, changes), kinds)
+        with _name_flag():
+            agent = make(name, _change_settings(settings, changes), kinds)
     if not isinstance(agent, Askable):
         if not runs:
             return MissingTool(name, f"agent {name}, which takes no prompt: {_NAME_A_TOOL}")
@@ -173,22 +173,22 @@ def agent_for(
             f"{whose}: its command names ${variable}, which is not set in the environment",
             hint=f"$${variable} stands for the text ${variable}",
         )
-    return _timed(agent, options.timeout)
+    return _set_timeout(agent, options.timeout)
 
 
-def _timed(agent: CommandAgent, flag: float | None) -> CommandAgent:
+def _set_timeout(agent: CommandAgent, flag: float | None) -> CommandAgent:
     """Return an agent that has the time-out of a flag, and knows who set the one that it has."""
     if flag is not None:
         return replace(agent, timeout=float(flag), timeout_of="--timeout")
     return replace(agent, timeout_of="iterate.timeout") if agent.timeout_of else agent
 
 
-def _changed(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+def _change_settings(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     return replace(settings, values={**settings.values, **changes})
 
 
 @contextmanager
-def _told_where(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
+def _name_place(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
     """Have a refusal name the place in the configuration that it is about."""
     try:
         yield
@@ -199,7 +199,7 @@ def _told_where(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
 
 
 @contextmanager
-def _told_of_the_flag() -> Iterator[None]:
+def _name_flag() -> Iterator[None]:
     """Have a refusal name the flag, and not a table that no file has."""
     try:
         yield

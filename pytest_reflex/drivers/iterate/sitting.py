@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common import drive as limits
-from pytest_reflex.drivers.common.control import Control
+from pytest_reflex.drivers.common.control import StopControl
 from pytest_reflex.drivers.common.drive import drive
-from pytest_reflex.drivers.common.events import DriverEvent, Listener, Waits, utc_now
-from pytest_reflex.drivers.common.protection import modified_text
+from pytest_reflex.drivers.common.events import DriverEvent, Listener, StepEvents, utc_now
+from pytest_reflex.drivers.common.protection import format_modified
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import opening
 from pytest_reflex.drivers.iterate.driver import IterateDriver
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.logfile import LogFile, free_log_name, log_path, started
+from pytest_reflex.drivers.iterate.logfile import LogFile, free_log_name, log_path, start_event
 from pytest_reflex.drivers.iterate.messages import undo_text, unpassable
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.progress import refuse_other_gates, starts_from_json
 from pytest_reflex.drivers.iterate.state import beyond_limit, state_file
 from pytest_reflex.drivers.iterate.store import IterateStore
-from pytest_reflex.drivers.iterate.work import Work
+from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import ExitCode, ReflexError
-from pytest_reflex.model.plain import counted, one_line
-from pytest_reflex.model.run import lost_call_text
+from pytest_reflex.model.plain import one_line, pluralize
+from pytest_reflex.model.run import format_lost_calls
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.environment import secrets
@@ -43,7 +43,7 @@ class IterationLoop:
 
     def __init__(
         self,
-        work: Work,
+        work: RunConfig,
         *,
         state: State,
         file: SnapshotFile[State],
@@ -58,12 +58,12 @@ class IterationLoop:
         starts = {name: start.to_json() for name, start in work.gates.starts().items()}
         state = replace(state, gates_at_start=starts)
         self._work, self.log, self._clock = work, log, clock
-        self._cancel, self._waits = Cancel(), Waits(listen)
+        self._cancel, self._waits = Cancel(), StepEvents(listen)
         self._store = IterateStore(
             state,
             file=file,
             log=log,
-            modified=work.gates.modified,
+            modified=work.gates.find_modified,
             now=now,
             fresh=fresh,
             ending=self._tell_undo,
@@ -82,9 +82,9 @@ class IterationLoop:
         """Drive the loop to its end; yield each event when it is durable.
 
         Closing the generator leaves a run that a resume continues. A KeyboardInterrupt comes
-        through, with the state saved as interrupted; see `interrupted`.
+        through, with the state saved as interrupted; see `report_interrupt`.
         """
-        control = Control(self._store.requests, self._cancel)
+        control = StopControl(self._store.requests, self._cancel)
         driver = IterateDriver(
             self._work,
             self.log,
@@ -97,9 +97,9 @@ class IterationLoop:
         driven = drive(driver, self._store, control, clock=self._clock, announce=driver.announce)
         try:
             self._store.begin()
-            self._tell_modified()
-            driver.tell_not_held(limits.unreported(self._work.agent))
-            yield started(self.state)
+            self._report_modified()
+            driver.tell_not_held(limits.unreported_parts(self._work.agent))
+            yield start_event(self.state)
             with closing(driven):
                 yield from self._waits.before(driven)
         except BaseException as error:
@@ -107,30 +107,30 @@ class IterationLoop:
             self._store.leave()
             gone = isinstance(error, GeneratorExit) and not self._store.has_ended
             if gone or isinstance(error, Exception):
-                self.interrupted()
+                self.report_interrupt()
             raise
 
-    def interrupted(self) -> None:
+    def report_interrupt(self) -> None:
         """Report how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
-        self.log.ended(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
+        self.log.report_end(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
 
     def _tell_undo(self) -> None:
         """Report how the commits of this sitting are undone."""
         if self._work.commits is not None and self._work.commits.made:
             self.log.info(undo_text(self._work.commits.made))
 
-    def _tell_modified(self) -> None:
+    def _report_modified(self) -> None:
         """Report before the first iteration which gates cannot pass: no one is to pay for it."""
         with suppress(ReflexError):
-            for name, files in self._work.gates.modified().items():
-                self.log.warning(unpassable(one_line(name), modified_text(list(files))))
+            for name, files in self._work.gates.find_modified().items():
+                self.log.warning(unpassable(one_line(name), format_modified(list(files))))
 
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class InitialState:
     """The state to begin with, whether it is that of a run that goes on, and warnings of it."""
 
     state: State
@@ -138,36 +138,38 @@ class Opening:
     warnings: tuple[str, ...] = ()
 
 
-Begin = Callable[[SnapshotFile[State]], Opening]
+Begin = Callable[[SnapshotFile[State]], InitialState]
 
 
-def begin_new(work: Work, options: opening.Options, *, fresh: bool) -> Begin:
+def begin_new(work: RunConfig, options: opening.IterateOptions, *, fresh: bool) -> Begin:
     """Return what begins a run; it refuses to where one was interrupted, unless `fresh`."""
     name = work.procedure.name
 
-    def begin(file: SnapshotFile[State]) -> Opening:
+    def begin(file: SnapshotFile[State]) -> InitialState:
         found = file.read()
         if found is not None and opening.is_unfinished(found) and not fresh:
-            raise opening.unfinished(found)
+            raise opening.unfinished_error(found)
         at = utc_now()
         log_name = free_log_name(file.path.parent.parent, name, at)
         state = opening.fresh(name, work.bounds, options, at, log_name)
-        return Opening(state, goes_on=False, warnings=(_doubt(found),))
+        return InitialState(state, goes_on=False, warnings=(_doubt(found),))
 
     return begin
 
 
-def begin_again(work: Work, options: opening.Options, *, reset_failures: bool) -> Begin:
+def begin_again(work: RunConfig, options: opening.IterateOptions, *, reset_failures: bool) -> Begin:
     """Return what lets a run go on; it refuses to where there is none."""
     name = work.procedure.name
 
-    def begin(file: SnapshotFile[State]) -> Opening:
+    def begin(file: SnapshotFile[State]) -> InitialState:
         found = file.read()
-        state = opening.taken_up(found, name, work.bounds, options, reset_failures=reset_failures)
+        state = opening.resume_state(
+            found, name, work.bounds, options, reset_failures=reset_failures
+        )
         starts = starts_from_json(state.gates_at_start, "gates_at_start")
-        refuse_other_gates(starts, work.gates.declared(), name)
-        warnings = (_doubt(found), lost_call_text(found.calls if found else ()))
-        return Opening(state, goes_on=True, warnings=warnings)
+        refuse_other_gates(starts, work.gates.declarations(), name)
+        warnings = (_doubt(found), format_lost_calls(found.calls if found else ()))
+        return InitialState(state, goes_on=True, warnings=warnings)
 
     return begin
 
@@ -180,8 +182,8 @@ def _doubt(found: State | None) -> str:
 
 
 @contextmanager
-def opened(
-    work: Work,
+def open_loop(
+    work: RunConfig,
     begin: Begin,
     *,
     root: Path,
@@ -205,11 +207,11 @@ def opened(
         log = Log(name, say, hidden=hidden, file=LogFile(path, warn or say, root=root), **shown)
         tell[0] = log.error
         if goes_on:
-            log.resuming(state, work.bounds)
+            log.report_resume(state, work.bounds)
         else:
-            log.starting(work.bounds)
+            log.report_start(work.bounds)
         if left := file.lease.end_leftovers():
-            many = counted(left, "process", "processes")
+            many = pluralize(left, "process", "processes")
             troubles.append(f"ended {many} that an earlier run had left behind")
         warnings = (*opened_with.warnings, *troubles, lock_warning(root), beyond_limit(state))
         for text in filter(None, warnings):
@@ -217,11 +219,13 @@ def opened(
         yield IterationLoop(work, state=state, file=file, log=log, fresh=not goes_on, listen=listen)
 
 
-def events(work: Work, begin: Begin, *, root: Path, say: Say) -> Generator[DriverEvent, None, None]:
+def events(
+    work: RunConfig, begin: Begin, *, root: Path, say: Say
+) -> Generator[DriverEvent, None, None]:
     """Drive a run and yield its events."""
-    with opened(work, begin, root=root, say=say) as loop, closing(loop.events()) as found:
+    with open_loop(work, begin, root=root, say=say) as loop, closing(loop.events()) as found:
         try:
             yield from found
         except KeyboardInterrupt:
-            loop.interrupted()
+            loop.report_interrupt()
             raise

@@ -117,7 +117,7 @@ def load(data: bytes, procedure: str) -> State:
         elapsed=_durations(wire),
         outcome=wire[_OUTCOME] if isinstance(wire.get(_OUTCOME), str) else "",
         options=dict(wire[_OPTIONS]) if isinstance(wire.get(_OPTIONS), dict) else {},
-        modified_files=_modified(wire.get(_MODIFIED, {})),
+        modified_files=_modified_from_json(wire.get(_MODIFIED, {})),
         gates_at_start=_starts(wire.get(_STARTS, {})),
         spend=Spend.from_json(wire.get(_SPEND, {})),
         feedback=_feedback(wire.get(_FEEDBACK, {})),
@@ -130,7 +130,7 @@ def load(data: bytes, procedure: str) -> State:
     )
 
 
-def _modified(wire: Any) -> dict[str, dict[str, tuple[str, str]]]:
+def _modified_from_json(wire: Any) -> dict[str, dict[str, tuple[str, str]]]:
     """Return the files of gates that were left modified; one that cannot be read is never none."""
     found: dict[str, dict[str, tuple[str, str]]] = {}
     for gate, files in _items(wire):

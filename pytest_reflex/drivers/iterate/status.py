@@ -15,18 +15,18 @@ from pytest_reflex.drivers.iterate.messages import RESUME, statistics_of
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import beyond_limit, is_driven, read_state, state_path
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import counted, one_line
+from pytest_reflex.model.plain import one_line, pluralize
 from pytest_reflex.reports.runs import status_text
 from pytest_reflex.settings.procedure_tables import NAME
 from pytest_reflex.settings.readers import budget as read_budget
 from pytest_reflex.storage.files import read_file
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 
 _TAIL = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProcedureStatus:
     """Where the run of a procedure stands.
 
     `budget` has the limits of spending, `feedback` what people said that no iteration has been
@@ -86,7 +86,7 @@ class Standing:
                 driven=self.driven,
                 problem=self.problem,
             )
-        failures = counted(state.consecutive_failures, "failure")
+        failures = pluralize(state.consecutive_failures, "failure")
         return RunRow(
             driver=DRIVER,
             name=self.procedure,
@@ -136,7 +136,9 @@ def procedures_with_state(root: Path) -> list[str]:
     return sorted(name for name in found if NAME.fullmatch(name))
 
 
-def standing_of(root: Path, procedure: str, budget: Mapping[str, float] | None = None) -> Standing:
+def status_of(
+    root: Path, procedure: str, budget: Mapping[str, float] | None = None
+) -> ProcedureStatus:
     """Return where a procedure stands; `root` is the folder of all that iterate keeps.
 
     `budget` is that of the configuration: the command line of the run counts before it.
@@ -146,12 +148,12 @@ def standing_of(root: Path, procedure: str, budget: Mapping[str, float] | None =
         state = read_state(root, procedure)
     except (StateError, OSError) as error:
         told = str(error)
-        return Standing(procedure=procedure, driven=driven, problem=told)
+        return ProcedureStatus(procedure=procedure, driven=driven, problem=told)
     if state and not driven:
         state = replace(state, spend=state.paid)
     log = _log_of(root, procedure, state)
     data = _bytes_of(log) if log else b""
-    return Standing(
+    return ProcedureStatus(
         procedure=procedure,
         state=state,
         driven=driven,
@@ -159,7 +161,7 @@ def standing_of(root: Path, procedure: str, budget: Mapping[str, float] | None =
         last=_last_message(data),
         log_problem=_nul_bytes_in(data),
         budget={**(budget or {}), **_own_budget(state)},
-        feedback=_waiting(root, procedure, state),
+        feedback=_pending_feedback(root, procedure, state),
     )
 
 
@@ -172,7 +174,7 @@ def _own_budget(state: State | None) -> Mapping[str, float]:
         return {}
 
 
-def _waiting(root: Path, procedure: str, state: State | None) -> tuple[str, ...]:
+def _pending_feedback(root: Path, procedure: str, state: State | None) -> tuple[str, ...]:
     """Return what people said that no iteration has been given yet."""
     if state is None:
         return ()
@@ -212,7 +214,7 @@ def _nul_bytes_in(data: bytes) -> str:
     if first < 0:
         return ""
     many, line = data.count(b"\0"), data.count(b"\n", 0, first) + 1
-    held = counted(many, "NUL byte")
+    held = pluralize(many, "NUL byte")
     return f"line {line}: {held} of a crash; other lines are whole"
 
 
@@ -223,7 +225,7 @@ def _last_message(data: bytes) -> str:
     return one_line(next(told, ""), 200)
 
 
-def standing_text(standing: Standing) -> str:
+def describe_status(standing: ProcedureStatus) -> str:
     """Return where one procedure stands, for people."""
     state, time = standing.state, ""
     middle = list[tuple[str, str]]()
@@ -233,7 +235,7 @@ def standing_text(standing: Standing) -> str:
         )
         if state.elapsed:
             figures = str(statistics_of(state.elapsed)).partition(", ")[2]
-            time = f"{lasted(sum(state.elapsed))} ({figures})"
+            time = f"{format_duration(sum(state.elapsed))} ({figures})"
     missing = f"there is no procedure {standing.procedure} any more: declare it to go on"
     return status_text(
         "Procedure",

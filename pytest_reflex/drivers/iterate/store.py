@@ -6,16 +6,16 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_reflex.drivers.common.control import ControlFile, Requests
-from pytest_reflex.drivers.common.drive import Polled, Stop
+from pytest_reflex.drivers.common.drive import PollResult, Stop
 from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.common.protection import Modified
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import logfile
-from pytest_reflex.drivers.iterate.decide import apply, ended, exit_code, is_complete
+from pytest_reflex.drivers.iterate.decide import apply, end, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.messages import unheard_feedback_text
-from pytest_reflex.drivers.iterate.model import Baseline, Cut, Round, State
+from pytest_reflex.drivers.iterate.model import Baseline, CutIteration, Iteration, State
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.run import Cost
 from pytest_reflex.model.stop import StopReason
@@ -76,14 +76,14 @@ class IterateStore:
         except StateError:
             return Requests()
 
-    def poll(self) -> Generator[DriverEvent, None, Polled]:
+    def poll(self) -> Generator[DriverEvent, None, PollResult]:
         """Make durable what people say of the work, once: who asks may do so again.
 
         Where no iteration follows, nothing is taken.
         """
         requests = self.requests()
         if is_complete(self._state):
-            return Polled(requests=requests)
+            return PollResult(requests=requests)
         asked = requests.feedback
         known = self._heard | self._state.feedback.keys()
         if new := {key: text for key, text in asked.items() if key not in known}:
@@ -95,7 +95,7 @@ class IterateStore:
             requests = self.requests()  # whoever was told of it may have taken their time
         if self._file.saved:
             self._forget(lambda: self._control.take(asked))
-        return Polled(requests=requests)
+        return PollResult(requests=requests)
 
     def _tell_unheard(self) -> None:
         """Warn of feedback that came too late: there is no next iteration."""
@@ -106,11 +106,11 @@ class IterateStore:
     def _forget(self, remove: Callable[[], None]) -> None:
         self._control.forget(remove, self._log.warning)
 
-    def commit(self, outcome: Round | Cut | Baseline) -> Iterator[DriverEvent]:
+    def commit(self, outcome: Iteration | CutIteration | Baseline) -> Iterator[DriverEvent]:
         """Count an iteration and save that; who interrupts us finds it done, or not begun."""
         self.calls.take()  # the outcome has what they cost
         state = replace(apply(self._state, outcome, self._now()), calls=())
-        self._state = self._with_modified(state)
+        self._state = self._add_modified(state)
         self._file.save(self._state)
         if not isinstance(outcome, Baseline):
             yield from logfile.of_outcome(self._state, outcome)
@@ -120,7 +120,7 @@ class IterateStore:
         yield from self.poll()
         if stop.reason in _REMOVED:
             self._tell_unheard()
-        self._state = ended(self._state, stop.reason)
+        self._state = end(self._state, stop.reason)
         code = exit_code(stop.reason, self._state)
         if stop.reason in _REMOVED:
             self._file.remove()
@@ -129,16 +129,16 @@ class IterateStore:
             self._file.save(self._state)
             self._forget(self._control.drop_stop)
         self._ending()
-        self._log.ended(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
+        self._log.report_end(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
         self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
-        yield logfile.stopped(self._state, stop, self.exit_code)
+        yield logfile.stop_event(self._state, stop, self.exit_code)
 
     def _save_calls(self, calls: tuple[Cost, ...]) -> None:
         self._state = replace(self._state, calls=calls)
         self._file.save(self._state, quietly=True)
 
-    def interrupted(self) -> None:
+    def count_pending_calls(self) -> None:
         """Have calls in the spend that were paid and came to nothing; `leave` saves it."""
         if not self._left:
             spend = self._state.spend.plus(self.calls.take())
@@ -148,10 +148,10 @@ class IterateStore:
         """Save the state as interrupted."""
         if not self._left:
             self._left = True
-            self._state = ended(self._with_modified(self._state), StopReason.INTERRUPTED)
+            self._state = end(self._add_modified(self._state), StopReason.INTERRUPTED)
             self._file.save(self._state)
 
-    def _with_modified(self, state: State) -> State:
+    def _add_modified(self, state: State) -> State:
         """Return a state that has the files of gates that are modified: a resume goes on so."""
         try:
             return replace(state, modified_files=self._modified())

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.drivers.iterate.model import Fragment, Gate, Phase, Procedure
+from pytest_reflex.drivers.iterate.model import Fragment, IterationGate, Phase, Procedure
 from pytest_reflex.drivers.iterate.procedures import (
     BUILT_IN,
     KEY,
-    chosen_agent,
-    chosen_bounds,
-    chosen_timeout,
     find_procedure,
     gates_of,
     is_over,
     procedure_names,
+    resolve_agent,
+    resolve_bounds,
+    resolve_timeout,
     tokens_of,
 )
 from pytest_reflex.drivers.iterate.prompt import compose, text_of
@@ -51,7 +51,7 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
     """
 
     procedure = find_procedure(name, settings, project)
-    bounds = (*chosen_bounds(procedure, settings), chosen_timeout(procedure, settings))
+    bounds = (*resolve_bounds(procedure, settings), resolve_timeout(procedure, settings))
     total = next(one.value for one in bounds if one.name == "max_iterations")
     budget = settings["iterate.token_budget"]
     tokens = tokens_of(compose(procedure, number=1, total=total), host.hooks)
@@ -72,15 +72,15 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
 
 def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, Any]:
-    from pytest_reflex.agents.probe import typed_command
-    from pytest_reflex.drivers.iterate.opening import Options
+    from pytest_reflex.agents.probe import command_text
+    from pytest_reflex.drivers.iterate.opening import IterateOptions
     from pytest_reflex.drivers.iterate.setup import agent_for
 
-    chosen = chosen_agent(procedure, settings)
+    chosen = resolve_agent(procedure, settings)
     found = {"name": chosen.value, "origin": chosen.origin, "command": None, "problem": None}
     try:
-        agent = agent_for(procedure, Options(), settings, host)
-        return found | {"command": typed_command(agent, may_edit=True)}
+        agent = agent_for(procedure, IterateOptions(), settings, host)
+        return found | {"command": command_text(agent, may_edit=True)}
     except ReflexError as error:
         return found | {"problem": str(error)}
 
@@ -94,7 +94,7 @@ def gate_rows(procedure: Procedure, settings: Settings) -> list[dict[str, Any]]:
     return [_gate(gate, settings) for gate in gates]
 
 
-def _gate(gate: Gate, settings: Settings) -> dict[str, Any]:
+def _gate(gate: IterationGate, settings: Settings) -> dict[str, Any]:
     command: Any = list(gate.command) if isinstance(gate.command, tuple) else gate.command
     return {
         "name": gate.name,

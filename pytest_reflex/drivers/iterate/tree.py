@@ -24,7 +24,7 @@ from pathlib import Path
 from pytest_reflex.drivers.common.git_command import ELSEWHERE, MOST_OUTPUT, run_git
 from pytest_reflex.integrity.manifest import Stamp, is_settled, stamp_of
 from pytest_reflex.integrity.patterns import NOT_ENTERED
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.spawn import SpawnError
 
 MOST_PATHS = 200_000
@@ -37,7 +37,7 @@ _QUIETLY = (
 _CACHES = frozenset(os.fsencode(name) for name in NOT_ENTERED)
 
 
-class CannotTellError(Exception):
+class UnreadableTreeError(Exception):
     """A tree is too large, or may not be read."""
 
 
@@ -45,13 +45,13 @@ def paths_in(folder: Path, depth: int = 0) -> Iterator[bytes]:
     """Yield the paths of a tree, seen from its folder, some perhaps twice or gone by now.
 
     What git has as one thing but is a folder (a submodule, a repository within) is yielded as the
-    paths in it. Raises CannotTellError.
+    paths in it. Raises UnreadableTreeError.
     """
     if depth > _DEEPEST:
-        raise CannotTellError("repositories are nested too deep")
-    listed = _listed(folder)
+        raise UnreadableTreeError("repositories are nested too deep")
+    listed = _list_files(folder)
     if listed is None:
-        yield from walked(os.fsencode(folder))
+        yield from walk(os.fsencode(folder))
         return
     for name in listed:
         inner = Path(os.fsdecode(os.path.join(os.fsencode(folder), name)))
@@ -62,7 +62,7 @@ def paths_in(folder: Path, depth: int = 0) -> Iterator[bytes]:
             yield name
 
 
-def _listed(folder: Path) -> list[bytes] | None:
+def _list_files(folder: Path) -> list[bytes] | None:
     """Return what git has in a folder; None where it has no say there."""
     tracked = _git(folder, "ls-files", "-z", "--cached")
     if tracked is None or _git(folder, "check-ignore", "--quiet", ".") is not None:
@@ -82,20 +82,20 @@ def _counts(path: bytes) -> bool:
 
 
 def _git(folder: Path, *words: str) -> bytes | None:
-    """Return what git says; None where it refuses, or is not there. Raises CannotTellError."""
+    """Return what git says; None where it refuses, or is not there. Raises UnreadableTreeError."""
     try:
         environment = git_environment() | {"GIT_OPTIONAL_LOCKS": "0"}
         finished = run_git(folder, (*_QUIETLY, *words), environment)
     except SpawnError:
         return None
     if finished.stopped or finished.stdout_truncated:
-        raise CannotTellError("git returned too much, or took too long")
+        raise UnreadableTreeError("git returned too much, or took too long")
     return None if finished.returncode else finished.stdout
 
 
 def git_environment() -> dict[str, str]:
     """Return our environment for a git that looks at the folder in which it is run, quietly."""
-    kept = {name: value for name, value in inherited().items() if name not in ELSEWHERE}
+    kept = {name: value for name, value in copy_environment().items() if name not in ELSEWHERE}
     return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
@@ -111,7 +111,7 @@ def ignore_file(folder: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return b""
     except OSError as error:
-        raise CannotTellError(str(error)) from None
+        raise UnreadableTreeError(str(error)) from None
 
 
 def is_ignored(folder: Path, path: bytes) -> bool:
@@ -124,7 +124,7 @@ def is_in(path: bytes, folders: Iterable[bytes]) -> bool:
     return any(path == one or path.startswith(one + b"/") for one in folders)
 
 
-def walked(folder: bytes) -> Iterator[bytes]:
+def walk(folder: bytes) -> Iterator[bytes]:
     """Yield everything below a folder that is not a folder itself; links are not followed."""
     waiting = [b""]
     while waiting:
@@ -135,7 +135,7 @@ def walked(folder: bytes) -> Iterator[bytes]:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise CannotTellError(str(error)) from None
+            raise UnreadableTreeError(str(error)) from None
         for name, is_folder in found:
             path = os.path.join(inside, name)
             if name in _CACHES:
@@ -151,7 +151,7 @@ _CHUNK = 1 << 20
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Tree:
+class WorkingTree:
     """The working tree of a project, without the folders in `exclude` (seen from the project)."""
 
     def __init__(
@@ -169,7 +169,7 @@ class Tree:
         self._known: dict[bytes, tuple[Stamp, bytes]] = {}
         self._seen: Mapping[bytes, bytes] | None = None
 
-    def seen(self) -> Mapping[bytes, bytes] | None:
+    def seen_files(self) -> Mapping[bytes, bytes] | None:
         """Return the files as the last fingerprint saw them; None where they are unknown."""
         return self._seen
 
@@ -181,7 +181,7 @@ class Tree:
         self._seen = None
         try:
             entries = self.entries(paths_in(self._project))
-        except CannotTellError:
+        except UnreadableTreeError:
             return None
         self._seen = entries
         whole = hashlib.sha256()
@@ -192,14 +192,14 @@ class Tree:
     def entries(self, paths: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return for each path that is there what it comes to: its kind, and a hash of its content.
 
-        Raises CannotTellError where that cannot be said of all of them.
+        Raises UnreadableTreeError where that cannot be said of all of them.
         """
         found: dict[bytes, bytes] = {}
         folders: dict[bytes, bool] = {b"": True}
         self._left = self._most_bytes
         for number, path in enumerate(paths):
             if number >= self._most_paths:
-                raise CannotTellError("there are too many files")
+                raise UnreadableTreeError("there are too many files")
             if path in found or is_in(path, self._exclude) or not self._is_below(path, folders):
                 continue
             if entry := self._entry(path):
@@ -215,7 +215,7 @@ class Tree:
         return folders[folder]
 
     def _entry(self, path: bytes) -> bytes:
-        """Return what a path comes to, empty where nothing is there. Raises CannotTellError."""
+        """Return what a path comes to, empty where nothing is there. Raises UnreadableTreeError."""
         full = os.path.join(self._base, path)
         try:
             status = os.lstat(full)
@@ -227,7 +227,7 @@ class Tree:
         except (FileNotFoundError, NotADirectoryError):  # it is gone by now
             return b""
         except OSError as error:
-            raise CannotTellError(str(error)) from None
+            raise UnreadableTreeError(str(error)) from None
 
     def _file(self, full: bytes, path: bytes) -> bytes:
         descriptor = os.open(full, _OPEN)
@@ -241,13 +241,13 @@ class Tree:
             if known and known[0] == stamp:
                 return kind + known[1]
             if status.st_size > self._left:
-                raise CannotTellError("the files are too large")
+                raise UnreadableTreeError("the files are too large")
             digest = hashlib.sha256()
             while part := file.read(_CHUNK):
                 digest.update(part)
                 self._left -= len(part)
                 if self._left < 0:
-                    raise CannotTellError("the files are too large")
+                    raise UnreadableTreeError("the files are too large")
         self._known.pop(path, None)
         found = digest.hexdigest().encode()
         if is_settled(status):
@@ -261,14 +261,15 @@ def _kind(status: os.stat_result) -> int:
 
 def fingerprint(project: Path, exclude: Iterable[str] = ()) -> str | None:
     """Return the fingerprint of a tree that is looked at only once."""
-    return Tree(project, exclude).fingerprint()
+    return WorkingTree(project, exclude).fingerprint()
 
 
-class Watch:
+class TreeChangeDetector:
     """Reports of each iteration whether it left a tree that was not there before.
 
-    `fingerprint` is asked twice in an iteration: `begin` before the agent, `changed` right after
-    it, so that what gates write between is not its work. `seen` are the files as it saw them.
+    `fingerprint` is asked twice in an iteration: `begin` before the agent, `has_changed` right
+    after it, so that what gates write between is not its work. `seen_files` are the files as it saw
+    them.
     """
 
     def __init__(
@@ -288,7 +289,7 @@ class Watch:
         if before is not None:
             self._seen.add(before)
 
-    def changed(self) -> bool | None:
+    def has_changed(self) -> bool | None:
         """Return whether the tree is another than before this iteration and all earlier ones.
 
         None where this is unknown.
@@ -309,9 +310,9 @@ class Watch:
             return None
         paths = before.keys() | after.keys()
         changed = (path for path in paths if before.get(path) != after.get(path))
-        return tuple(sorted(map(shown_path, changed)))
+        return tuple(sorted(map(display_path, changed)))
 
 
-def shown_path(path: bytes) -> str:
+def display_path(path: bytes) -> str:
     """Return a path as text; bytes that are none are escaped."""
     return os.fsdecode(path).encode("utf-8", "backslashreplace").decode()

@@ -14,7 +14,7 @@ from pytest_reflex.model.steps import Askable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class RunConfig:
     """What the iterations of a run are made of.
 
     `prompt` returns that of an iteration by its number, the limit (0: none), what people said of

@@ -21,13 +21,13 @@ from typing import Any
 
 from pytest_reflex.agents.stream import LineReader
 from pytest_reflex.drivers.pytest_loop.observer import KNOWN, READ, SESSION, VOTES
-from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, configured_options
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
+from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, read_pytest_options
 from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import write_bytecode
 from pytest_reflex.process.child import FollowedFile
-from pytest_reflex.process.environment import inherited
+from pytest_reflex.process.environment import copy_environment
 from pytest_reflex.process.guard import private_caches, temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.session.fork import hand_on
@@ -40,7 +40,7 @@ _MOST_NOTED = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class EvaluatedPart:
     """One evaluation of a session: an artifact of a suite, or the marked tests.
 
     `evaluation` is on the wire; `rules` say per rule id what an evaluation does not. `narrowed`
@@ -72,7 +72,7 @@ class Session:
     seconds: float
     ended: str = ""
     gate: str | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[EvaluatedPart, ...] = ()
     faults: tuple[Mapping[str, Any], ...] = ()
     not_run: tuple[Mapping[str, str], ...] = ()
     problems: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ class Runner:
 
         A `target` has variables for it, knows votes of its judge, and hears of others meanwhile.
         """
-        options = (" ".join(self.arguments), *configured_options(self.cwd))
+        options = (" ".join(self.arguments), *read_pytest_options(self.cwd))
         with (
             temporary_folder("pytest-reflex-") as folder,
             private_caches(os.environ, options) as caches,
@@ -159,7 +159,7 @@ def _votes(folder: Path, target: Target | None) -> AbstractContextManager[Follow
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    return inherited() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return copy_environment() | {INSIDE: str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _session(finished: Finished, folder: Path, seconds: float) -> Session:
@@ -174,9 +174,9 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
         status=None if finished.stopped else finished.returncode,
         output=output,
         seconds=finished.seconds,
-        ended=_why_ended(finished, seconds, found),
+        ended=_incomplete_reason(finished, seconds, found),
         gate=found.get("gate"),
-        parts=tuple(Part(**part) for part in found.get("parts", ())),
+        parts=tuple(EvaluatedPart(**part) for part in found.get("parts", ())),
         faults=tuple(found.get("faults", ())),
         not_run=tuple(found.get("not_run", ())),
         problems=tuple(found.get("problems", ())),
@@ -186,7 +186,7 @@ def _session(finished: Finished, folder: Path, seconds: float) -> Session:
     )
 
 
-def _why_ended(finished: Finished, seconds: float, found: Mapping[str, Any]) -> str:
+def _incomplete_reason(finished: Finished, seconds: float, found: Mapping[str, Any]) -> str:
     """Return why a session cannot be judged as a whole, or an empty string."""
     if finished.timed_out:
         return f"the session was stopped after {seconds:g} s"
@@ -210,13 +210,13 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class SessionStart:
     """The files outside the project that the first session imported, as run_started keeps them."""
 
     read: tuple[str, ...]
 
     @classmethod
-    def of(cls, session: Session, territory: Territory) -> Start:
+    def of(cls, session: Session, territory: EditableFiles) -> SessionStart:
         imported = (_inside(path, territory.root) for path in session.imported)
         return cls(read=tuple(sorted(path for path in imported if os.path.isabs(path))))
 
@@ -224,28 +224,30 @@ class Start:
         return {"read": list(self.read)}
 
     @classmethod
-    def from_json(cls, wire: Mapping[str, Any]) -> Start:
+    def from_json(cls, wire: Mapping[str, Any]) -> SessionStart:
         return cls(read=tuple(wire["read"]))
 
 
 class TreeWatch:
     """Hears what each session imported, and reports what of that was unknown at the start."""
 
-    def __init__(self, start: Start, root: Path) -> None:
+    def __init__(self, start: SessionStart, root: Path) -> None:
         self._known, self._root = frozenset(start.read), root
         self._strange: tuple[str, ...] = ()
 
-    def tampering(self) -> str:
+    def find_tampering(self) -> str:
         """Return what was imported and came from elsewhere; empty for nothing."""
-        return _named(f"{path} was imported, and is outside the project" for path in self._strange)
+        return _format_lines(
+            f"{path} was imported, and is outside the project" for path in self._strange
+        )
 
-    def saw(self, session: Session) -> None:
+    def record_session(self, session: Session) -> None:
         """Take note of a session."""
         imported = sorted(_inside(path, self._root) for path in session.imported)
         self._strange = tuple(p for p in imported if os.path.isabs(p) and p not in self._known)
 
 
-def configurations(territory: Territory) -> list[str]:
+def configurations(territory: EditableFiles) -> list[str]:
     """Return the files that may be changed in all but what they say to pytest."""
     return [name for name in CONFIGURATIONS if territory.covers(name)]
 
@@ -257,5 +259,5 @@ def _inside(path: str, root: Path) -> str:
     return (real.removeprefix(base) if real != base[:-1] else ".").replace(os.sep, "/")
 
 
-def _named(found: Iterable[str]) -> str:
+def _format_lines(found: Iterable[str]) -> str:
     return list_first(dict.fromkeys(found), _MOST_NAMED, "; ")

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from pytest_reflex.checks.not_run import SESSION as SESSION_CHECK
-from pytest_reflex.drivers.pytest_loop.child import Part, Session
+from pytest_reflex.drivers.pytest_loop.child import EvaluatedPart, Session
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult
@@ -48,7 +48,7 @@ def criteria_of(session: Session) -> Criteria:
     )
 
 
-def _slug(part: Part) -> str:
+def _slug(part: EvaluatedPart) -> str:
     """Return what distinguishes a part from others, as a part of an id."""
     name = part.evaluation["artifact"] if part.artifact else part.id
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
@@ -64,7 +64,7 @@ def _unique(name: str, taken: set[str]) -> str:
     return found
 
 
-def _rule(name: str, part: Part, row: Mapping[str, Any]) -> Rule:
+def _rule(name: str, part: EvaluatedPart, row: Mapping[str, Any]) -> Rule:
     known = part.rules[row["id"]]
     params = {"part": part.id, "rule": row["id"]}
     if part.artifact:
@@ -81,7 +81,7 @@ def _rule(name: str, part: Part, row: Mapping[str, Any]) -> Rule:
     )
 
 
-def _gate(name: str, part: Part) -> Rule:
+def _gate(name: str, part: EvaluatedPart) -> Rule:
     what = part.evaluation["artifact"]
     params = {"gate": part.id, "threshold": part.evaluation["threshold"]}
     return _whole(name, f"the gate over {what} passes", params)
@@ -139,7 +139,10 @@ def _params(rule: Rule) -> Mapping[str, Any]:
 
 
 def _result(
-    rule: Rule, parts: Mapping[str, Part], session: Session, about: Mapping[tuple[Any, Any], str]
+    rule: Rule,
+    parts: Mapping[str, EvaluatedPart],
+    session: Session,
+    about: Mapping[tuple[Any, Any], str],
 ) -> CheckResult:
     """Return what a session says of a rule; `about` has the rules by part and rule of that."""
     params = rule.checks[0].params
@@ -168,7 +171,7 @@ def _silent(session: Session) -> CheckResult:
     return CheckResult(outcome=Outcome.NOT_MEASURED, message=message)
 
 
-def _of_row(row: Mapping[str, Any], part: Part, session: Session) -> CheckResult:
+def _of_row(row: Mapping[str, Any], part: EvaluatedPart, session: Session) -> CheckResult:
     checks = [CheckResult.from_json(check) for check in row["checks"]]
     decisive = next((one for one in checks if one.outcome is not Outcome.PASS), None)
     text = session.text_of(part.id, row["id"])
@@ -189,7 +192,7 @@ def _of_row(row: Mapping[str, Any], part: Part, session: Session) -> CheckResult
     )
 
 
-def _of_gate(part: Part, threshold: float) -> CheckResult:
+def _of_gate(part: EvaluatedPart, threshold: float) -> CheckResult:
     if part.evaluation["threshold"] != threshold:
         message = f"the threshold is {part.evaluation['threshold']}, not {threshold}"
         return CheckResult(outcome=Outcome.ERROR, message=message)
@@ -198,7 +201,7 @@ def _of_gate(part: Part, threshold: float) -> CheckResult:
     return CheckResult(outcome=Outcome.FAIL, message=one_line(part.reason, 500))
 
 
-def _of_others(parts: Iterable[Part], session: Session) -> CheckResult:
+def _of_others(parts: Iterable[EvaluatedPart], session: Session) -> CheckResult:
     """Judge all that is not a rule: other tests, collection, and the status of the session."""
     faults = [*session.uncollected, *session.others]
     if faults or session.ended or session.problems:

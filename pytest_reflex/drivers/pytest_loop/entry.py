@@ -20,34 +20,44 @@ from pytest_reflex.drivers.common.events import STDOUT, DriverEvent, Listener, e
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
 from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
-from pytest_reflex.drivers.pytest_loop.order import Order, chosen_agents, order_of, usual_agents
+from pytest_reflex.drivers.pytest_loop.order import (
+    LoopOptions,
+    choose_agents,
+    order_of,
+    usual_agents,
+)
 from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, has_refining_plugin
 from pytest_reflex.drivers.pytest_loop.survey import (
     NothingToDoError,
     by_terminal,
-    confirmed,
+    confirm,
     refuse_unasked,
     survey,
 )
-from pytest_reflex.drivers.pytest_loop.telling import Teller
+from pytest_reflex.drivers.pytest_loop.telling import ConsoleReporter
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, find_run, interrupted_loop
-from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.overview import (
+    NOT_VERIFIED,
+    RunOverview,
+    find_interrupted,
+    find_run,
+)
+from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.statefile import is_of_session
 from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.errors import LimitError, PausedError, ReflexError, TamperedError, UsageError
-from pytest_reflex.host import Host, employ, open_host
+from pytest_reflex.host import Host, open_host, register_agents
 from pytest_reflex.integrity.project import STATE, ProjectTree
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason, is_extendable
 from pytest_reflex.process.bytecode import bytecode_of, loaded_sources
-from pytest_reflex.process.deadline import ticking
+from pytest_reflex.process.deadline import interval_timer
 from pytest_reflex.process.signals import interruptible
-from pytest_reflex.reports.run_lines import allowing, extend_command
+from pytest_reflex.reports.run_lines import allow_text, extend_command
 from pytest_reflex.settings import Settings, load
 from pytest_reflex.settings.readers import budget_changes
 
@@ -55,7 +65,7 @@ from pytest_reflex.settings.readers import budget_changes
 def recorder_of(settings: Settings, root: Path) -> Recorder | None:
     """Return what records a new run, if `loop.record` asks for it; raises UsageError."""
     template = settings["loop.record"]
-    return Recorder.planned(template, root) if template else None
+    return Recorder.prepare(template, root) if template else None
 
 
 def recorder_again(state: RunState, root: Path) -> tuple[Recorder | None, str]:
@@ -89,7 +99,7 @@ def drive(config: pytest.Config) -> int:
     """
     try:
         order = order_of(config)
-        teller = Teller(
+        teller = ConsoleReporter(
             verbose=order.verbose,
             quiet=order.quiet,
             color=order.color,
@@ -104,16 +114,16 @@ def drive(config: pytest.Config) -> int:
         teller.note(str(error))
         return FAILED
     except ReflexError as error:
-        raise pytest.UsageError(*(visible(str(one)) for one in error.problems)) from None
+        raise pytest.UsageError(*(escape_control(str(one)) for one in error.problems)) from None
 
 
-def _log(order: Order, teller: Teller) -> AbstractContextManager[Listener]:
+def _log(order: LoopOptions, teller: ConsoleReporter) -> AbstractContextManager[Listener]:
     return event_log(order.events, flag="--reflex-events", out=click.echo, warn=teller.note)
 
 
-def _new(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> int:
+def _new(config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log: Listener) -> int:
     settings = _settings(order, teller)
-    wanted = chosen_agents(order.agents, usual_agents(settings))
+    wanted = choose_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
     runner = Runner(
         arguments=order.arguments,
@@ -142,7 +152,7 @@ def _new(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> 
             hint="name an agent: --reflex-agent NAME",
         )
     refuse_unasked(config)
-    by = confirmed(found, names, teller.say)
+    by = confirm(found, names, teller.say)
     equip = _equipment(host, names, lambda files: runner, teller)
     run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
     return _watch(run, host, teller, log)
@@ -154,10 +164,12 @@ def _own_status(session: Session) -> int:
     return session.status if session.status in own else 0
 
 
-def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) -> int:
-    settings = _told(load(order.root), teller)
+def _resume(
+    config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log: Listener
+) -> int:
+    settings = _report_unknown_keys(load(order.root), teller)
     root = order.root / settings["loop.root"]
-    name = order.resume or order.alias or interrupted_loop(root, of_session=True)
+    name = order.resume or order.alias or find_interrupted(root, of_session=True)
     run = find_run(root, name)
     setup = run.state.setup
     if not is_of_session(run.state):
@@ -175,7 +187,7 @@ def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) 
     recorder, warning = recorder_again(run.state, order.root)
     if warning:
         teller.note(warning)
-    host, names = _host(settings, chosen_agents(order.agents, setup["agents"]), recorder)
+    host, names = _host(settings, choose_agents(order.agents, setup["agents"]), recorder)
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
     again = take_up(
@@ -190,7 +202,9 @@ def _resume(config: pytest.Config, order: Order, teller: Teller, log: Listener) 
     return _watch(again, host, teller, log)
 
 
-def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tuple[More | None, str]:
+def _more(
+    config: pytest.Config, order: LoopOptions, run: RunOverview, teller: ConsoleReporter
+) -> tuple[ExtendRequest | None, str]:
     """Return what a run that had ended may go on with, and how that was confirmed."""
     state, given = run.state, bool(order.max_iterations or order.budgets or order.allow)
     ended = state.stop.to_json()["reason"]
@@ -203,30 +217,34 @@ def _more(config: pytest.Config, order: Order, run: Run, teller: Teller) -> tupl
     if not given:
         hint = "begin a new loop"
         if state.stop.offered:
-            hint = allowing(state, of_session=True)
+            hint = allow_text(state, of_session=True)
         elif is_extendable(state.stop.reason):
             hint = f"let it go on with `{extend_command(state, of_session=True)}`"
         claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
         raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
-    more = More(max_iterations=order.max_iterations, budget=order.budgets, allow=order.allow)
-    limits = extended(state, more)
+    more = ExtendRequest(
+        max_iterations=order.max_iterations, budget=order.budgets, allow=order.allow
+    )
+    limits = extend_limits(state, more)
     refuse_unasked(config)
     budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
-    teller.say(f"Loop {visible(run.alias)} ({ended}) goes on after iteration {state.iteration}")
+    teller.say(
+        f"Loop {escape_control(run.alias)} ({ended}) goes on after iteration {state.iteration}"
+    )
     teller.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
     return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
 
 
-def _settings(order: Order, teller: Teller) -> Settings:
+def _settings(order: LoopOptions, teller: ConsoleReporter) -> Settings:
     flags = {
         "loop.max_iterations": order.max_iterations,
         "loop.budget": budget_changes(order.budgets) or None,
         "loop.may_change": list(order.may_change) or None,
     }
-    return _told(load(order.root, flags, option="--reflex-"), teller)
+    return _report_unknown_keys(load(order.root, flags, option="--reflex-"), teller)
 
 
-def _told(settings: Settings, teller: Teller) -> Settings:
+def _report_unknown_keys(settings: Settings, teller: ConsoleReporter) -> Settings:
     """Report unknown keys of the configuration, and return the settings."""
     for problem in settings.unknown:
         teller.note(f"warning: {problem}")
@@ -237,14 +255,14 @@ def _host(
     settings: Settings, wanted: Mapping[str, str], recorder: Recorder | None
 ) -> tuple[Host, Mapping[Step, str]]:
     host = open_host(settings["plugins"], Path.cwd())
-    return host, employ(host, settings, (), wanted, recorder=recorder, judge="")
+    return host, register_agents(host, settings, (), wanted, recorder=recorder, judge="")
 
 
 def _equipment(
     host: Host,
     names: Mapping[Step, str],
     runner: Callable[[RunFiles], Runner],
-    teller: Teller,
+    teller: ConsoleReporter,
 ) -> Equip:
     """Return what makes the hooks of a run, once its files are there."""
 
@@ -262,7 +280,7 @@ def _equipment(
 
 
 def _watch(
-    run: AbstractContextManager[ReflexLoop], host: Host, teller: Teller, log: Listener
+    run: AbstractContextManager[ReflexLoop], host: Host, teller: ConsoleReporter, log: Listener
 ) -> int:
     """Drive a run, report what happens, and return the exit status."""
     with run as loop, ExitStack() as at_end:
@@ -277,16 +295,16 @@ def _watch(
 
         driven = replace(loop, listen=tell).events()
         try:
-            with ticking(progress.view.beat, progress.beat), closing(driven) as events:
+            with interval_timer(progress.view.beat, progress.beat), closing(driven) as events:
                 for event in events:
                     tell(event)
         except KeyboardInterrupt:
             teller.interruptions.deaf = True
-            teller.interrupted(loop.files.alias)
+            teller.report_interrupt(loop.files.alias)
             return INTERRUPTED
         except LimitError as error:
             teller.note(error.problems[0].message)
-            teller.interrupted(loop.files.alias)
+            teller.report_interrupt(loop.files.alias)
             return INTERRUPTED
         except PausedError as error:
             teller.note(str(error))

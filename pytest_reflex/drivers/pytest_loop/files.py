@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common.workspace import TextFile
-from pytest_reflex.drivers.pytest_loop.child import Start
-from pytest_reflex.drivers.pytest_loop.territory import Territory, clear, clear_way, faults
+from pytest_reflex.drivers.pytest_loop.child import SessionStart
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, clear, clear_way, faults
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import ArtifactError, StateError
@@ -55,12 +55,12 @@ def _section(path: str, old: str | None, new: str | None) -> str:
         f"--- {_NOTHING if old is None else f'a/{path}'}",
         f"+++ {_NOTHING if new is None else f'b/{path}'}",
     )
-    body = "\n".join((*sides, *_hunks(_tagged(old or "", new or ""))))
+    body = "\n".join((*sides, *_hunks(_tag_lines(old or "", new or ""))))
     fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(body)), 0)
     return f"## {path}\n\n{fence}diff\n{body}\n{fence}\n"
 
 
-def _tagged(old: str, new: str) -> list[Tagged]:
+def _tag_lines(old: str, new: str) -> list[Tagged]:
     """Return every line of both texts with ` `, `-` or `+` before it."""
     lines, at, found = split_lines(old), 0, list[Tagged]()
     for kind, what in make_delta(old, new):
@@ -181,7 +181,7 @@ def counts(start: Files, now: Files) -> list[tuple[str, int, int]]:
     for path in sorted({*start, *now}):
         old, new = start.get(path), now.get(path)
         if old != new:
-            tags = [tag for tag, _ in _tagged(old or "", new or "")]
+            tags = [tag for tag, _ in _tag_lines(old or "", new or "")]
             found.append((path, tags.count("+"), tags.count("-")))
     return found
 
@@ -211,11 +211,11 @@ class ProjectFiles:
         return Path(os.path.normpath(self._run.folder.absolute() / self.tree["root"]))
 
     @property
-    def territory(self) -> Territory:
-        return Territory(root=self.project, patterns=tuple(self.tree["patterns"]))
+    def territory(self) -> EditableFiles:
+        return EditableFiles(root=self.project, patterns=tuple(self.tree["patterns"]))
 
     @property
-    def beginning(self) -> Mapping[str, str]:
+    def initial_texts(self) -> Mapping[str, str]:
         """The texts of the files at the start of the run."""
         texts: Mapping[str, str] = self.tree["files"]
         return texts
@@ -227,18 +227,18 @@ class ProjectFiles:
         return links
 
     @property
-    def start(self) -> Start:
-        return Start.from_json(self.tree["sealed"])
+    def start(self) -> SessionStart:
+        return SessionStart.from_json(self.tree["sealed"])
 
     def document(self) -> str:
         """Return the document of changes as the files have it now; raises ArtifactError."""
-        return document(self.beginning, self.territory.read())
+        return document(self.initial_texts, self.territory.read())
 
-    def objection(self) -> str:
+    def validation_error(self) -> str:
         """Return why the files as they are now are not artifacts, an empty string where they
         are.
         """
-        if found := faults(self.territory, self.recorded(), self.links):
+        if found := faults(self.territory, self.recorded_files(), self.links):
             return "; ".join(found.values())
         try:
             self.territory.read()
@@ -246,19 +246,19 @@ class ProjectFiles:
             return error.problems[0].message
         return ""
 
-    def recorded(self) -> dict[str, str]:
+    def recorded_files(self) -> dict[str, str]:
         """Return the files as the history has them."""
         return self._files_of(self._run.artifact_text())
 
     def _files_of(self, text: str) -> dict[str, str]:
-        return rebuilt(self.beginning, text) if text else dict(self.beginning)
+        return rebuilt(self.initial_texts, text) if text else dict(self.initial_texts)
 
-    def settle(self) -> bool:
+    def restore(self) -> bool:
         """Put what is recorded in place of what is not an artifact; return whether any was.
 
-        `refused` reports it later.
+        `take_refusals` reports it later.
         """
-        recorded = self.recorded()
+        recorded = self.recorded_files()
         found = faults(self.territory, recorded, self.links)
         for place in found:
             clear(self.project, place, self._run.folder / REFUSED)
@@ -274,18 +274,18 @@ class ProjectFiles:
 
     def put_back(self) -> None:
         """Make the files what the history has; raises StateError."""
-        self.settle()
+        self.restore()
         self._told = ()  # who refuses an answer says so
-        self._write_tree(self.recorded())
+        self._write_tree(self.recorded_files())
 
-    def refused(self) -> tuple[str, ...]:
+    def take_refusals(self) -> tuple[str, ...]:
         """Return what was put in its place since this was asked last, and why."""
         told, self._told = self._told, ()
         return told
 
     def read(self) -> bytes | None:
         """Return the document of changes as the files have it now; our own copy follows it."""
-        self.settle()
+        self.restore()
         text = self.document()
         if text == self._run.artifact_text() and self._copy.read() != text.encode():
             self._copy.write(text)
@@ -298,7 +298,7 @@ class ProjectFiles:
         self._copy.write(text)
 
     def _write_tree(self, texts: Mapping[str, str]) -> None:
-        self.settle()
+        self.restore()
         territory = self.territory
         for path in texts:
             clear_way(self.project, path, self._run.folder / REFUSED, self.links)
@@ -325,9 +325,9 @@ def tree_of(
     project: Path,
     folder: Path,
     *,
-    territory: Territory,
+    territory: EditableFiles,
     texts: Mapping[str, str],
-    start: Start,
+    start: SessionStart,
     links: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return what run_started keeps of a project whose run lies in `folder`."""

@@ -21,17 +21,17 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import FORMAT, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.bytecode import loaded_sources
 from pytest_reflex.session.controller import Controller
 from pytest_reflex.session.fork import Outbox
-from pytest_reflex.session.items import gist
+from pytest_reflex.session.items import first_line
 from pytest_reflex.session.options import INSIDE as FOLDER
-from pytest_reflex.session.plan import Desk
-from pytest_reflex.session.results import Reported
+from pytest_reflex.session.plan import SessionState
+from pytest_reflex.session.results import ReportedResult
 
 SESSION, READ = "session.json", "read-{}.json"
 VOTES, KNOWN = "votes", "known.json"
@@ -59,8 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = Path(os.environ[FOLDER])
     if (folder / VOTES).exists():  # else nobody hears of votes
         known = json.loads((folder / KNOWN).read_text(encoding="utf-8"))
-        config.stash[Desk.votes] = outbox = Outbox(map(Cast.from_json, known))
-        outbox.opened(partial(_add_line, folder / VOTES))
+        config.stash[SessionState.votes] = outbox = Outbox(map(CastVote.from_json, known))
+        outbox.open(partial(_add_line, folder / VOTES))
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:
@@ -82,8 +82,8 @@ class _Failures:
         elif report.failed:
             _note(report.when or "", report)
 
-    def _result(self, report: pytest.TestReport) -> Reported | None:
-        desk = self._config.stash.get(Desk.key, None)
+    def _result(self, report: pytest.TestReport) -> ReportedResult | None:
+        desk = self._config.stash.get(SessionState.key, None)
         return desk.results.of(report) if desk else None
 
 
@@ -91,7 +91,13 @@ def _note(when: str, report: Any, **more: str) -> None:
     if len(_faults) < MOST_FAULTS:
         text = str(report.longrepr or "")[-LONGEST_TEXT:]
         _faults.append(
-            {"node": report.nodeid, "when": when, "message": gist(report), "text": text, **more}
+            {
+                "node": report.nodeid,
+                "when": when,
+                "message": first_line(report),
+                "text": text,
+                **more,
+            }
         )
 
 
@@ -109,7 +115,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _outcome(config: pytest.Config, controller: Controller | None) -> dict[str, Any]:
     decision = controller.decision if controller else None
     problems = [*map(str, decision.problems), *decision.unread] if decision else []
-    plan = config.stash[Desk.key].plan if Desk.key in config.stash else None
+    plan = config.stash[SessionState.key].plan if SessionState.key in config.stash else None
     targets = plan.targets if plan else {}
     parts = []
     for judged in decision.judged if decision else ():
@@ -146,7 +152,7 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     from pytest_reflex.checks.registry import commands_of, compile_all
     from pytest_reflex.drivers.reflex.seal import writes_of
 
-    registry = config.stash[Desk.key].registry_for(config.rootpath)
+    registry = config.stash[SessionState.key].registry_for(config.rootpath)
     try:
         checks = compile_all(target.criteria, registry)
         return [list(command.argv) for command in commands_of(checks)], list(writes_of(checks))

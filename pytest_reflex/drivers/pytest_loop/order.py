@@ -31,7 +31,7 @@ _AGENTS_OF = ("plan", "critique", "refine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class LoopOptions:
     """The options of a loop, and what remains for the sessions.
 
     `artifacts` are patterns that name what may be changed, beside those of suites; `resume` is the
@@ -66,7 +66,7 @@ class Order:
         return tuple(one for one in self.arguments if one not in _MANNER)
 
 
-def order_of(config: pytest.Config) -> Order:
+def order_of(config: pytest.Config) -> LoopOptions:
     """Read the options; raises UsageError where they do not fit together."""
     option, invocation = config.option, config.invocation_params
     if only_looks(config):
@@ -85,11 +85,11 @@ def order_of(config: pytest.Config) -> Order:
     named = not option.reflex_criteria
     given = [str(Path(invocation.dir) / one) for one in option.reflex_artifact or ()]
     kept = () if named else ("reflex_artifact",)
-    return Order(
+    return LoopOptions(
         root=config.rootpath,
         cwd=Path(invocation.dir),
         arguments=tuple(without_own(list(map(str, invocation.args)), kept)),
-        artifacts=(*config.getini(options.ARTIFACTS), *(_slashed(given) if named else ())),
+        artifacts=(*config.getini(options.ARTIFACTS), *(_add_slashes(given) if named else ())),
         agents=tuple(option.reflex_agent or ()),
         task=option.reflex_task or TASK,
         alias=option.reflex_alias,
@@ -112,7 +112,7 @@ def _place(given: str | None, folder: Path) -> str | None:
     return str(folder / given) if given and given != STDOUT else given
 
 
-def _slashed(paths: Sequence[str]) -> Iterator[str]:
+def _add_slashes(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         yield f"{path}/" if Path(path).is_dir() else path
 
@@ -149,7 +149,7 @@ def usual_agents(settings: Settings) -> dict[str, str]:
     return found
 
 
-def chosen_agents(chosen: Sequence[str], usual: Mapping[str, str]) -> dict[str, str]:
+def choose_agents(chosen: Sequence[str], usual: Mapping[str, str]) -> dict[str, str]:
     """Return the agent of each step after `--reflex-agent`; raises UsageError."""
     found = dict(usual)
     for value in chosen:

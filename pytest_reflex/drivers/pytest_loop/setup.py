@@ -25,21 +25,21 @@ from pytest_reflex.drivers.pytest_loop.files import (
 )
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, register_steps
 from pytest_reflex.drivers.pytest_loop.survey import Survey
-from pytest_reflex.drivers.pytest_loop.territory import Territory, links_of
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, links_of
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.guard import OFF
 from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.named_files import read_orders, refuse_record
-from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
-from pytest_reflex.drivers.reflex.reopening import More, extension
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
+from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extension
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import accepted, free_steps, seal_of
-from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, run_started
+from pytest_reflex.drivers.reflex.seal import accept_project, free_steps, seal_of
+from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, start_event
 from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.stop import RunStatus
@@ -83,10 +83,10 @@ def begin(
         watch = ProjectWatch.begin(
             scope,
             found.programs,
-            map(escaped, configurations(found.territory)),
+            map(escape_path, configurations(found.territory)),
             state=files.folder.parent,
         )
-        begun = _run_started(found, files, settings, agents, by)
+        begun = _start_event(found, files, settings, agents, by)
         payload = {**begun.payload, PROJECT: watch.record()}
         started = files.commit(replace(begun, payload=payload))
         steps = equip(files)
@@ -101,16 +101,16 @@ def begin(
             free=free_steps(agents, settings["plugins"]),
             agents=agents,
             sequential=True,
-            suspicion=steps.watch.tampering,
+            suspicion=steps.watch.find_tampering,
         )
     finally:
         files.close()
 
 
 def _scope(
-    project: Path, files: RunFiles, territory: Territory, record: str = "", **allowed: Any
-) -> Scope:
-    return Scope(
+    project: Path, files: RunFiles, territory: EditableFiles, record: str = "", **allowed: Any
+) -> WatchScope:
+    return WatchScope(
         project=project,
         apart=own_paths(project, files.folder.parent, record),
         editable=territory.covers,
@@ -119,13 +119,13 @@ def _scope(
     )
 
 
-def _run_started(
+def _start_event(
     found: Survey,
     files: RunFiles,
     settings: Settings,
     agents: Mapping[Step, str],
     by: str,
-) -> Done:
+) -> StepOutcome:
     """Return the first event: that of any loop, with what is needed of the project."""
     order = found.order
     wanted = NewLoop(
@@ -145,7 +145,7 @@ def _run_started(
         seal=seal_of(found.criteria, settings["plugins"]),
         orders=read_orders(settings["loop.prompts"], order.root),
     )
-    begun = run_started(proposal, files.alias, order.root, settings, agents)
+    begun = start_event(proposal, files.alias, order.root, settings, agents)
     session = {
         "arguments": list(order.arguments),
         "cwd": os.path.relpath(order.cwd, order.root),
@@ -171,7 +171,7 @@ def take_up(
     host: Host,
     equip: Equip,
     agents: Mapping[Step, str],
-    more: More | None = None,
+    more: ExtendRequest | None = None,
     by: str = "",
     accept_changes: bool = False,
 ) -> Iterator[ReflexLoop]:
@@ -196,7 +196,7 @@ def take_up(
         scope = _scope(tree.project, files, tree.territory, record)
         watch = ProjectWatch.resume(scope, files.latest_events())
         if accept_changes:
-            opening += accepted(files, watch)
+            opening += accept_project(files, watch)
         yield ReflexLoop(
             files=files,
             watch=watch,
@@ -207,7 +207,7 @@ def take_up(
             hooks=host.hooks,
             project=tree.project,
             sequential=True,
-            suspicion=steps.watch.tampering,
+            suspicion=steps.watch.find_tampering,
         )
     finally:
         files.close()

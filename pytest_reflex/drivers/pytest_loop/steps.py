@@ -70,7 +70,7 @@ class AroundPlugins:
         evaluation = yield
         if not isinstance(evaluation, Evaluation):
             return evaluation
-        if self._files.settle() or digest(self._files.document()) != before:
+        if self._files.restore() or digest(self._files.document()) != before:
             return replace(evaluation, artifact_sha256="")
         return evaluation
 
@@ -86,7 +86,7 @@ def with_document(
     silent = bool(reply.details.get("silent"))
     if reply.error and not silent:
         return reply
-    if objection := files.objection():
+    if objection := files.validation_error():
         files.put_back()
         return replace(reply, error=objection)
     now = files.territory.read()
@@ -94,20 +94,20 @@ def with_document(
         return replace(reply, error="no file was changed, and it answered nothing")
     if now == texts:
         try:
-            now = _answered(files, reply.text, texts, has_to_change=has_to_change)
+            now = _parse_answer(files, reply.text, texts, has_to_change=has_to_change)
         except ContractError as error:
             return replace(reply, error=f"no file was changed, and {error}")
-    return replace(reply, text=document(files.beginning, now), error="")
+    return replace(reply, text=document(files.initial_texts, now), error="")
 
 
-def _answered(
+def _parse_answer(
     files: ProjectFiles, text: str, texts: Texts, *, has_to_change: bool
 ) -> dict[str, str]:
     """Return the files that an answer leads to: JSON with texts, or a document of changes."""
     if not text.startswith(TITLE):
         return {**texts, **read_files(text, files.territory.covers)}
     try:
-        now = rebuilt(files.beginning, text)
+        now = rebuilt(files.initial_texts, text)
     except StateError as error:
         raise ContractError(error.problems[0].message) from None
     changed = sorted(path for path in {*now, *texts} if now.get(path) != texts.get(path))
@@ -121,7 +121,7 @@ def _answered(
 MOST_TEXT = 200_000
 
 
-class Refining:
+class RefineStep:
     """Applies fixes, then asks plugins and agents, with `files` in the request.
 
     `hooks` is the relay by which they are asked, `offline` are the names of the steps that no agent
@@ -134,13 +134,13 @@ class Refining:
 
     @hookimpl(tryfirst=True)
     def pytest_reflex_plan(self, request: StepRequest) -> Reply | None:
-        return self._shown_files(request)
+        return self._ask_with_files(request)
 
     @hookimpl(tryfirst=True)
     def pytest_reflex_critique(self, request: StepRequest) -> Reply | None:
-        return self._shown_files(request)
+        return self._ask_with_files(request)
 
-    def _shown_files(self, request: StepRequest) -> Reply | None:
+    def _ask_with_files(self, request: StepRequest) -> Reply | None:
         """Ask with the files as they are, where an agent answers that cannot look at them."""
         if request.files is not None or request.step.value.lower() in self._offline:
             return None
@@ -148,7 +148,9 @@ class Refining:
             texts = self._files.territory.read()
         except ReflexError as error:
             return Reply(text="", agent="files", error=error.problems[0].message)
-        return self._ask(replace(request, files=_shown(self._files.territory.patterns, texts)))
+        return self._ask(
+            replace(request, files=_select_files(self._files.territory.patterns, texts))
+        )
 
     def _ask(self, request: StepRequest) -> Reply:
         reply = ask(self._hooks, request)
@@ -160,10 +162,10 @@ class Refining:
         if request.files is not None:
             return None
         try:
-            texts, remaining = self._fixed(request)
+            texts, remaining = self._apply_fixes(request)
             if not (remaining or request.feedback):
                 return Reply(
-                    text=document(self._files.beginning, texts),
+                    text=document(self._files.initial_texts, texts),
                     agent="fixes",
                     usd=0.0,
                     tokens=0,
@@ -173,11 +175,11 @@ class Refining:
             fixed = {issue["rule_id"] for issue in request.issues} - left
             evaluation = without_rules(request.evaluation, fixed)
             asked = replace(request, issues=tuple(remaining), evaluation=evaluation)
-            return self._refined(asked, texts)
+            return self._refine(asked, texts)
         except ReflexError as error:
             return Reply(text="", agent="files", error=error.problems[0].message)
 
-    def _fixed(self, request: StepRequest) -> tuple[Texts, list[Mapping[str, str]]]:
+    def _apply_fixes(self, request: StepRequest) -> tuple[Texts, list[Mapping[str, str]]]:
         """Return the texts with the fixes, on disk already, and the issues that they leave."""
         before, remaining = self._files.territory.read(), []
         texts = dict(before)
@@ -201,12 +203,12 @@ class Refining:
             self._files.territory.write(texts)
         return texts, remaining
 
-    def _refined(self, request: StepRequest, texts: Texts) -> Reply:
+    def _refine(self, request: StepRequest, texts: Texts) -> Reply:
         """Ask; what was done to the files counts, else what was answered."""
         shown = replace(
             request,
-            artifact=document(self._files.beginning, texts),
-            files=_shown(self._files.territory.patterns, texts),
+            artifact=document(self._files.initial_texts, texts),
+            files=_select_files(self._files.territory.patterns, texts),
         )
         has_to_change = "refine" not in self._offline
         return with_document(self._files, self._ask(shown), texts, has_to_change=has_to_change)
@@ -217,7 +219,7 @@ def relative(files: ProjectFiles, path: str) -> str:
     return os.path.relpath(path, files.project).replace(os.sep, "/") if path else ""
 
 
-def _shown(patterns: Sequence[str], texts: Texts) -> Files:
+def _select_files(patterns: Sequence[str], texts: Texts) -> Files:
     """Return what an agent is shown: as many texts as there is room for, short ones first."""
     shown, room = set[str](), MOST_TEXT
     for path in sorted(texts, key=lambda path: (len(texts[path]), path)):
@@ -263,10 +265,10 @@ class TreeSteps:
     def pytest_reflex_evaluate(self, target: Target) -> Evaluation:
         """Run the session, and judge by what it reported; never by what it printed."""
         session = self._session(digest(self.files.document()), target)
-        self.watch.saw(session)
+        self.watch.record_session(session)
         # What the session did to the files itself shows here: the verdict is of what is there now,
         # and of nothing where it was not these files that were judged.
-        sha256 = "" if self.files.settle() else digest(self.files.document())
+        sha256 = "" if self.files.restore() else digest(self.files.document())
         results = results_of(target.criteria, session)
         return judge(target, results, sha256=sha256, unsound=session.ended)
 
@@ -297,7 +299,7 @@ class TreeSteps:
 
     @hookimpl(trylast=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
-        """Leave what `Refining` asks for to the agent; without one, take the files as they are."""
+        """Leave what `RefineStep` asks for to the agent; without one, take the files as is."""
         if request.files is None or "refine" not in self.offline:
             return None
         return _free(self.files.document(), "fixes")
@@ -309,7 +311,7 @@ def register_steps(host: Host, steps: TreeSteps) -> None:
     last = [plugin for plugin in plugins if isinstance(plugin, _ASKED_LAST)]
     for plugin in last:
         host.manager.unregister(plugin)
-    refining = Refining(host.hooks, steps.files, offline=steps.offline)
+    refining = RefineStep(host.hooks, steps.files, offline=steps.offline)
     # Of hooks that are tried last, the one that was registered first is asked first.
     for one in (steps, *last, refining, AroundPlugins(steps.files)):
         host.manager.register(one)

@@ -14,16 +14,16 @@ import pytest
 
 from pytest_reflex.criteria.suite import artifact_patterns
 from pytest_reflex.drivers.common.judging_files import files_of_commands
-from pytest_reflex.drivers.pytest_loop.child import Session, Start
+from pytest_reflex.drivers.pytest_loop.child import Session, SessionStart
 from pytest_reflex.drivers.pytest_loop.combined import criteria_of, fixes_of
-from pytest_reflex.drivers.pytest_loop.order import Order
-from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
+from pytest_reflex.drivers.pytest_loop.order import LoopOptions
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, as_patterns
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.outside import programs_of
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.model.enums import Step
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.run import Limits
 from pytest_reflex.reports.proposal import proposal_text
@@ -47,13 +47,13 @@ class Survey:
     its checks start; an agent may change what `may_change` means beside the artifacts.
     """
 
-    order: Order
+    order: LoopOptions
     session: Session
     criteria: Criteria
     limits: Limits
-    territory: Territory
+    territory: EditableFiles
     texts: Mapping[str, str]
-    start: Start
+    start: SessionStart
     writes: tuple[str, ...]
     programs: tuple[str, ...]
     may_change: tuple[str, ...]
@@ -66,7 +66,7 @@ class Survey:
 
 
 def survey(
-    order: Order, settings: Settings, session: Session, written: Iterable[str] = ()
+    order: LoopOptions, settings: Settings, session: Session, written: Iterable[str] = ()
 ) -> Survey:
     """Return what a first session showed; raises UsageError where no loop could come of it.
 
@@ -76,7 +76,7 @@ def survey(
     criteria = criteria_of(session)
     if session.status == 0 and session.gate == "passed":
         raise NothingToDoError
-    territory = Territory(root=order.root, patterns=_patterns(order, session))
+    territory = EditableFiles(root=order.root, patterns=_patterns(order, session))
     texts = territory.read()
     if not texts:
         raise UsageError(
@@ -90,7 +90,7 @@ def survey(
         limits=replace(limits_of(settings), produce="first"),
         territory=territory,
         texts=texts,
-        start=Start.of(session, territory),
+        start=SessionStart.of(session, territory),
         writes=_writes(territory, session, written),
         programs=tuple(programs_of(_commands(session), order.root)),
         may_change=settings["loop.may_change"],
@@ -137,7 +137,7 @@ def _refuse_unmeasured(session: Session) -> None:
         )
 
 
-def _patterns(order: Order, session: Session) -> tuple[str, ...]:
+def _patterns(order: LoopOptions, session: Session) -> tuple[str, ...]:
     given: list[str] = []
     for part in session.parts:
         suite = part.id.partition("::")[0]
@@ -155,9 +155,9 @@ def _patterns(order: Order, session: Session) -> tuple[str, ...]:
     return as_patterns(given, order.root)
 
 
-def _writes(territory: Territory, session: Session, written: Iterable[str]) -> tuple[str, ...]:
+def _writes(territory: EditableFiles, session: Session, written: Iterable[str]) -> tuple[str, ...]:
     declared = (glob for part in session.parts for glob in part.writes)
-    seen = (escaped(path) for path in written if not territory.covers(path))
+    seen = (escape_path(path) for path in written if not territory.covers(path))
     return tuple(dict.fromkeys((*declared, *seen)))
 
 
@@ -170,7 +170,7 @@ def _commands(session: Session) -> Iterator[Sequence[str]]:
             yield from (command["argv"] for command in rule["commands"].values())
 
 
-def _warnings(territory: Territory, session: Session) -> Iterator[str]:
+def _warnings(territory: EditableFiles, session: Session) -> Iterator[str]:
     suites = {part.id.partition("::")[0] for part in session.parts}
     tests = {str(fault["node"]).partition("::")[0] for fault in session.faults} | suites
     for path in territory.paths():
@@ -201,17 +201,17 @@ def refuse_unasked(config: pytest.Config) -> None:
         )
 
 
-def confirmed(found: Survey, agents: Mapping[Step, str], say: Callable[[str], object]) -> str:
+def confirm(found: Survey, agents: Mapping[Step, str], say: Callable[[str], object]) -> str:
     """Show criteria, limits and files, and return how they were confirmed; raises UsageError."""
     order = found.order
     if not (order.quiet and order.yes):
         shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
         say(shown.rstrip("\n"))
         may_change = (*found.territory.patterns, *found.may_change)
-        say(f"May be changed: {visible(', '.join(may_change))}")
+        say(f"May be changed: {escape_control(', '.join(may_change))}")
         if found.writes:
-            say(f"Written by the session: {visible(', '.join(found.writes))}")
-        say("".join(f"Warning: {visible(one)}\n" for one in found.warnings))
+            say(f"Written by the session: {escape_control(', '.join(found.writes))}")
+        say("".join(f"Warning: {escape_control(one)}\n" for one in found.warnings))
     if order.yes:
         return "--reflex-yes"
     return by_terminal(QUESTION)

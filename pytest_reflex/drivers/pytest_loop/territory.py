@@ -27,7 +27,7 @@ from pytest_reflex.errors import (
     read_or_raise,
 )
 from pytest_reflex.integrity.patterns import ANY_DEPTH, NOT_ENTERED, Finder
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.storage.atomic import remove_file, replace_file
 from pytest_reflex.storage.files import read_file
 
@@ -44,7 +44,7 @@ _NARROWER = "name fewer files: only those that may change"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Territory:
+class EditableFiles:
     """Patterns of paths below `root`, with slashes; a folder means everything below it.
 
     `*`, `?` and `[...]` stay inside a part, `**` stands for any number of folders. Names that begin
@@ -178,7 +178,7 @@ def as_patterns(given: Iterator[str] | tuple[str, ...] | list[str], root: Path) 
         name = os.path.relpath(full, root).replace(os.sep, "/")
         if name.startswith("../") or name in (".", ".."):
             raise UsageError(
-                f"artifacts {visible(text)!r} is not below {root}",
+                f"artifacts {escape_control(text)!r} is not below {root}",
                 hint="name files or folders of the project",
             )
         folder = text.endswith("/") or os.path.isdir(full)
@@ -189,7 +189,7 @@ def as_patterns(given: Iterator[str] | tuple[str, ...] | list[str], root: Path) 
 Links = Mapping[str, str]
 
 
-def links_of(territory: Territory) -> dict[str, str]:
+def links_of(territory: EditableFiles) -> dict[str, str]:
     """Return where each link leads on the way to what patterns mean, by its path.
 
     A socket or the like leads nowhere: an empty string.
@@ -206,7 +206,7 @@ def links_of(territory: Territory) -> dict[str, str]:
     return found
 
 
-def faults(territory: Territory, recorded: Iterable[str], links: Links) -> dict[str, str]:
+def faults(territory: EditableFiles, recorded: Iterable[str], links: Links) -> dict[str, str]:
     """Return why something is not an artifact, by the path that has to go.
 
     `recorded` are the artifacts that were there before, `links` those links that may stay.

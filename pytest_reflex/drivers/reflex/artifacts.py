@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.agents.replay import comparable
+from pytest_reflex.agents.replay import normalize
 from pytest_reflex.drivers.reflex.history import artifact_with, read_events, text_after
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.errors import ReflexError, UsageError
@@ -22,11 +22,11 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.stop import BY_EVALUATION
 from pytest_reflex.storage.files import read_if_regular
-from pytest_reflex.storage.journal import damaged, read_journal
+from pytest_reflex.storage.journal import damage_error, read_journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ArtifactView:
     """The bytes of an artifact; `note` says where they are not those of the file.
 
     `proofs` are those of its last evaluation: whether the checks that an agent made can fail.
@@ -42,21 +42,21 @@ class Shown:
         return wire | ({"proofs": list(self.proofs)} if self.proofs else {})
 
 
-def as_it_stands(folder: Path) -> Shown:
+def as_it_stands(folder: Path) -> ArtifactView:
     """Return artifact.md, or what the history has in its place; raises ReflexError."""
     data = read_if_regular(folder / ARTIFACT)
     if data is not None:
         with suppress(ReflexError):  # the file is shown, whatever became of its history
-            return Shown(data=data, proofs=_proofs(_events(folder), data))
-        return Shown(data=data)
+            return ArtifactView(data=data, proofs=_proofs(_events(folder), data))
+        return ArtifactView(data=data)
     text = text_after(_events(folder))
     if hashlib.sha256(text.encode()).hexdigest() == EMPTY_SHA256:
         raise UsageError(f"loop {folder.name!r} has no artifact yet")
     note = f"{folder / ARTIFACT} is missing; this is what the history has."
-    return Shown(data=text.encode(), note=note)
+    return ArtifactView(data=text.encode(), note=note)
 
 
-def evaluated_in(folder: Path, iteration: int) -> Shown:
+def find_evaluated(folder: Path, iteration: int) -> ArtifactView:
     """Return the artifact that was evaluated last in an iteration; raises ReflexError.
 
     It is rebuilt from the history, and has the hash that its evaluation recorded. Where nothing
@@ -80,7 +80,7 @@ def evaluated_in(folder: Path, iteration: int) -> Shown:
     note = (
         "" if iteration in judged else f"The artifact of iteration {iteration} was not evaluated."
     )
-    return Shown(data=data, iteration=iteration, note=note, proofs=_proofs(events, data))
+    return ArtifactView(data=data, iteration=iteration, note=note, proofs=_proofs(events, data))
 
 
 _JUDGES = (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
@@ -100,7 +100,7 @@ def _proofs(events: Sequence[Event], data: bytes) -> tuple[Mapping[str, Any], ..
 def _events(folder: Path) -> Sequence[Event]:
     content = read_journal(folder / HISTORY)
     if not content.whole:
-        raise damaged(folder / HISTORY, content)
+        raise damage_error(folder / HISTORY, content)
     return read_events(folder / HISTORY, content.records)[0]
 
 
@@ -156,7 +156,7 @@ def _place(vote: Event) -> tuple[str, int]:
 
 def _without_clock(value: Any, run_id: str, folders: tuple[str, ...]) -> Any:
     if isinstance(value, str):
-        return comparable(value, run_ids=(run_id,), folders=folders)
+        return normalize(value, run_ids=(run_id,), folders=folders)
     if isinstance(value, dict):
         return {k: _without_clock(v, run_id, folders) for k, v in value.items() if k not in _CLOCK}
     if isinstance(value, list | tuple):

@@ -48,7 +48,7 @@ def _answer(hooks: Any, request: StepRequest) -> Reply:
     try:
         reply = getattr(hooks, name)(request=request)
     except _ANYTHING as error:
-        return Reply(text="", agent="hook", error=_raised(name, error))
+        return Reply(text="", agent="hook", error=_error_text(name, error))
     if not isinstance(reply, Reply):
         return Reply(text="", agent="hook", error=f"hook {name} returned {reply!r}, not a Reply")
     if fault := _fault(reply):
@@ -65,7 +65,7 @@ def judge(hooks: Any, target: Target) -> Evaluation | str:
     except _ANYTHING as error:
         if _is_ours(hooks.pytest_reflex_evaluate):
             raise
-        return _raised(_EVALUATE, error)
+        return _error_text(_EVALUATE, error)
     if isinstance(evaluation, Evaluation):
         return evaluation
     return f"hook {_EVALUATE} returned {evaluation!r}, not an Evaluation"
@@ -83,11 +83,11 @@ def _tell(hooks: Any, name: str, **what: Any) -> None:
         raise
     except _ANYTHING as error:
         raise UsageError(
-            _raised(name, error), hint="fix the plugin and resume: no saved state is lost"
+            _error_text(name, error), hint="fix the plugin and resume: no saved state is lost"
         ) from error
 
 
-def _raised(name: str, error: BaseException) -> str:
+def _error_text(name: str, error: BaseException) -> str:
     return f"hook {name} raised {type(error).__name__}: {error}"
 
 

@@ -8,15 +8,20 @@ from pathlib import Path
 from pytest_reflex.drivers.common.record import DAMAGED, RunRow
 from pytest_reflex.drivers.reflex.events import driver_of
 from pytest_reflex.drivers.reflex.history import claims_pass
-from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED, Run, going_on, verify_command
+from pytest_reflex.drivers.reflex.overview import (
+    NOT_VERIFIED,
+    RunOverview,
+    resume_command,
+    verify_command,
+)
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, LOOP, is_of_session
-from pytest_reflex.drivers.reflex.survey import Found, survey
+from pytest_reflex.drivers.reflex.survey import FoundRun, survey
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.runs import status_text as page_of_run
 from pytest_reflex.settings import Settings
-from pytest_reflex.verdict.formatting import plain, shown_score
+from pytest_reflex.verdict.formatting import format_score, plain
 
 
 def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
@@ -28,7 +33,7 @@ def list_runs(project: Path, settings: Settings) -> Iterator[RunRow]:
         yield row_of(found)
 
 
-def row_of(found: Found) -> RunRow:
+def row_of(found: FoundRun) -> RunRow:
     """Return the row of a loop in a list of runs."""
     if found.run is None:
         return RunRow(driver=LOOP, name=found.alias, status=DAMAGED, problem=found.problem)
@@ -50,17 +55,17 @@ def row_of(found: Found) -> RunRow:
     )
 
 
-def status_text(run: Run) -> str:
+def status_text(run: RunOverview) -> str:
     """Return where a run stands, in lines for people."""
     state = run.state
     going = state.status is RunStatus.RUNNING
     return page_of_run(
         "Loop",
-        row_of(Found(alias=run.alias, run=run)).to_json(),
+        row_of(FoundRun(alias=run.alias, run=run)).to_json(),
         first=[("Task", state.task)],
         middle=[
             ("Phase", state.level.value),
-            ("Step", state.step.value) if going else ("Stopped", _ended(state)),
+            ("Step", state.step.value) if going else ("Stopped", _end_text(state)),
             ("Score", _score(state)),
         ],
         last=[
@@ -74,7 +79,7 @@ def status_text(run: Run) -> str:
     )
 
 
-def _next(run: Run) -> Iterator[tuple[str, str]]:
+def _next(run: RunOverview) -> Iterator[tuple[str, str]]:
     """Yield what can be done with a run now."""
     state = run.state
     if claims_pass(state) and not run.alive and not is_of_session(state):
@@ -82,18 +87,18 @@ def _next(run: Run) -> Iterator[tuple[str, str]]:
     if run.copied:
         yield "Copy of", f"{state.alias} (a copied loop cannot be run)"
     elif run.interrupted:
-        yield "Continue with", going_on(state, "resume")
+        yield "Continue with", resume_command(state, "resume")
     elif state.stop.can_be_extended:
-        yield "Go on with", going_on(state, "extend")
+        yield "Go on with", resume_command(state, "extend")
 
 
-def _artifact(run: Run) -> str:
+def _artifact(run: RunOverview) -> str:
     if run.state.artifact_sha256 == EMPTY_SHA256:
         return "none yet" if run.state.status is RunStatus.RUNNING else "none"
     return f"{run.folder / ARTIFACT} ({run.state.artifact_status})"
 
 
-def _ended(state: RunState) -> str:
+def _end_text(state: RunState) -> str:
     detail = f" ({one_line(state.stop.detail, 500)})" if state.stop.detail else ""
     return f"{state.stop.reason.value if state.stop.reason else 'no reason'}{detail}"
 
@@ -102,6 +107,6 @@ def _score(state: RunState) -> str:
     evaluation = state.evaluation
     if evaluation is None or state.artifact_status != "evaluated":
         return f"none (artifact {state.artifact_status})"
-    score = shown_score(evaluation.score)
+    score = format_score(evaluation.score)
     verdict = f"passed ({NOT_VERIFIED})" if evaluation.passed else "not passed"
     return f"{score} of {plain(evaluation.threshold)}, {verdict}"

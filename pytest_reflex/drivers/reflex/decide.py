@@ -28,7 +28,7 @@ ENDINGS = (
 MOST_JUDGED = 5
 
 
-class Act(StrEnum):
+class Action(StrEnum):
     """What the driver performs."""
 
     STEP = "step"
@@ -43,7 +43,7 @@ class Act(StrEnum):
 class Decision:
     """An act, with the step to run or the reason to stop."""
 
-    act: Act
+    act: Action
     step: Step | None = None
     reason: StopReason | None = None
     detail: str = ""
@@ -71,12 +71,12 @@ def decide(
     judged is, and before an evaluation from the disk counts it is verified.
     """
     if state.status is not RunStatus.RUNNING:
-        return Decision(Act.NOTHING)
+        return Decision(Action.NOTHING)
     if tampering:
         return _stop(StopReason.TAMPERED, tampering)
     decision = _next(state, stop_requested, elapsed, unverified)
     if unverified and _counts(state, decision):
-        return Decision(Act.VERIFY, Step.EVALUATE)
+        return Decision(Action.VERIFY, Step.EVALUATE)
     return decision
 
 
@@ -84,28 +84,30 @@ def _next(
     state: RunState, stop_requested: str | None, elapsed: float, unverified: bool
 ) -> Decision:
     """Return what comes next in a run that goes on and was not tampered with."""
-    due = _failed_twice(state, unverified) or _asked_to_stop(state, stop_requested, elapsed)
+    due = _stop_after_failures(state, unverified) or _find_requested_stop(
+        state, stop_requested, elapsed
+    )
     if due:
-        return Decision(Act.STEP, Step.EVALUATE) if _to_be_judged(state) else due
-    if not state.evaluated and _judged(state) >= MOST_JUDGED:
+        return Decision(Action.STEP, Step.EVALUATE) if _needs_evaluation(state) else due
+    if not state.evaluated and _count_evaluations(state) >= MOST_JUDGED:
         why = f"artifact.md was changed from outside {MOST_JUDGED} times in one iteration"
         return _stop(StopReason.STAGNATION, why)
     if not (state.prepared and state.evaluated) or state.critiqued:
-        return Decision(Act.ADVANCE) if state.refined else Decision(Act.STEP, state.step)
+        return Decision(Action.ADVANCE) if state.refined else Decision(Action.STEP, state.step)
     return _after_evaluate(state)
 
 
 def _counts(state: RunState, decision: Decision) -> bool:
     """Return whether a decision rests on the evaluation that stands, or would record its pass."""
-    if decision.reason in BY_EVALUATION or decision.act is Act.SWITCH:
+    if decision.reason in BY_EVALUATION or decision.act is Action.SWITCH:
         return state.evaluated
-    if decision.act is not Act.STOP or state.errors.get(Step.EVALUATE):
+    if decision.act is not Action.STOP or state.errors.get(Step.EVALUATE):
         return False
     judged = state.evaluation if state.artifact_status == "evaluated" else None
     return bool(judged and judged.passed)
 
 
-def _failed_twice(state: RunState, unverified: bool) -> Decision | None:
+def _stop_after_failures(state: RunState, unverified: bool) -> Decision | None:
     """Return the stop for a step that cannot be done, unless no step is needed any more."""
     judged = state.prepared and state.evaluated and not state.critiqued and not unverified
     if judged and state.marks[-1].passed and is_last(state, state.level):
@@ -121,16 +123,18 @@ def is_last(state: RunState, level: Level) -> bool:
     return level is Level.B or not state.criteria.has(Level.B)
 
 
-def _to_be_judged(state: RunState) -> bool:
+def _needs_evaluation(state: RunState) -> bool:
     """Return whether there is an artifact without a verdict, and no problem in the way of one."""
-    if state.errors.get(Step.EVALUATE) or _judged(state) >= MOST_JUDGED:
+    if state.errors.get(Step.EVALUATE) or _count_evaluations(state) >= MOST_JUDGED:
         return False
     return state.artifact_status in ("unevaluated", "stale")
 
 
-def _asked_to_stop(state: RunState, stop_requested: str | None, elapsed: float) -> Decision | None:
+def _find_requested_stop(
+    state: RunState, stop_requested: str | None, elapsed: float
+) -> Decision | None:
     bounds, inputs = state.limits, Inputs(stop=stop_requested, elapsed=elapsed)
-    stop = drive.reached(inputs, bounds.budget, state.spend, bounds.wall_time)
+    stop = drive.find_reached(inputs, bounds.budget, state.spend, bounds.wall_time)
     if stop is None:
         return None
     is_time = stop.reason is StopReason.WALL_TIME  # to a loop that is a budget, too
@@ -141,7 +145,7 @@ def _after_evaluate(state: RunState) -> Decision:
     """Decide on a fresh evaluation, in the order of SPEC section 4."""
     mark, bounds = state.marks[-1], state.limits
     if mark.passed and state.level is Level.A and state.criteria.has(Level.B):
-        return Decision(Act.SWITCH)
+        return Decision(Action.SWITCH)
     if mark.passed:
         return _stop(StopReason.THRESHOLD_REACHED)
     at_b = state.level is Level.B and bounds.no_major_issues == "B"
@@ -152,10 +156,10 @@ def _after_evaluate(state: RunState) -> Decision:
         return _stop(StopReason.STAGNATION, stuck)
     if state.iteration >= bounds.max_iterations:
         return _stop(StopReason.ITERATION_LIMIT)
-    return Decision(Act.STEP, Step.CRITIQUE)
+    return Decision(Action.STEP, Step.CRITIQUE)
 
 
-def _judged(state: RunState) -> int:
+def _count_evaluations(state: RunState) -> int:
     """Return how often this phase of this iteration was judged: once, and after each change."""
     here = (state.iteration, state.level)
     return sum((mark.iteration, mark.level) == here for mark in state.recent)
@@ -182,4 +186,4 @@ def calls_left(state: RunState) -> float:
 
 
 def _stop(reason: StopReason, detail: str = "") -> Decision:
-    return Decision(Act.STOP, reason=reason, detail=detail)
+    return Decision(Action.STOP, reason=reason, detail=detail)

@@ -16,22 +16,22 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
-from pytest_reflex.drivers.common.control import Control
-from pytest_reflex.drivers.common.drive import Inputs, Polled, Stop, drive
-from pytest_reflex.drivers.common.events import DriverEvent, Kind, Listener, Waits
+from pytest_reflex.drivers.common.control import StopControl
+from pytest_reflex.drivers.common.drive import Inputs, PollResult, Stop, drive
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, Listener, StepEvents
 from pytest_reflex.drivers.reflex.asking import ask, record
-from pytest_reflex.drivers.reflex.decide import Act, Decision, calls_left, decide, seconds_left
-from pytest_reflex.drivers.reflex.ending import Verified, evaluate_again, stopped
+from pytest_reflex.drivers.reflex.decide import Action, Decision, calls_left, decide, seconds_left
+from pytest_reflex.drivers.reflex.ending import Verified, end_run, evaluate_again
 from pytest_reflex.drivers.reflex.events import goes_on, of_history, of_run
-from pytest_reflex.drivers.reflex.guard import guarded
-from pytest_reflex.drivers.reflex.history import is_unverified, judged_at
+from pytest_reflex.drivers.reflex.guard import apply_guard
+from pytest_reflex.drivers.reflex.history import evaluation_key, is_unverified
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.prepared import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
 from pytest_reflex.drivers.reflex.recovering import keep_in_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import Watch
-from pytest_reflex.drivers.reflex.steps import Done, denied_error, obstacle, perform, request_for
+from pytest_reflex.drivers.reflex.seal import IntegrityWatch
+from pytest_reflex.drivers.reflex.steps import StepOutcome, denial, obstacle, perform, request_for
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
@@ -39,7 +39,7 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.model.steps import StepRequest
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.process.pool import as_ended, await_all
+from pytest_reflex.process.pool import await_all, iterate_done
 from pytest_reflex.process.run import kill_running
 
 
@@ -75,7 +75,7 @@ class ReflexLoop:
 
     def events(self) -> Generator[DriverEvent, None, None]:
         """Drive the run to its end; yield each event after it is on disk."""
-        control, waits = Control(self.files.requests, self.cancel), Waits(self.listen)
+        control, waits = StopControl(self.files.requests, self.cancel), StepEvents(self.listen)
         driver = ReflexDriver(self, control, waits)
         store = ReflexStore(
             self.files,
@@ -90,7 +90,7 @@ class ReflexLoop:
             store,
             control,
             clock=self.clock,
-            tampering=driver.tampering,
+            tampering=driver.find_tampering,
             announce=driver.announce,
         )
         with closing(driven):
@@ -104,16 +104,16 @@ class ReflexLoop:
 class ReflexDriver:
     """The steps of a run, and what this process has evaluated itself (`verified`)."""
 
-    def __init__(self, loop: ReflexLoop, control: Control, waits: Waits) -> None:
+    def __init__(self, loop: ReflexLoop, control: StopControl, waits: StepEvents) -> None:
         self._loop, self._control, self._waits = loop, control, waits
-        self._seal = Watch(loop.files.latest_events()[0].payload, loop.project)
+        self._seal = IntegrityWatch(loop.files.latest_events()[0].payload, loop.project)
         self.calls = Calls(loop.watch, loop.files.alias, loop.free, loop.files.begin_call)
         self.verified: Verified = set()
         self._denied = ""
 
-    def tampering(self) -> str:
+    def find_tampering(self) -> str:
         """Return what was done to what judges, or in a session."""
-        return self._seal.tampering() or self._loop.suspicion() or self.calls.tampering
+        return self._seal.find_tampering() or self._loop.suspicion() or self.calls.tampering
 
     def decide(self, state: RunState, inputs: Inputs) -> Decision | Stop | None:
         """Return what comes next."""
@@ -124,9 +124,9 @@ class ReflexDriver:
             elapsed=inputs.elapsed,
             unverified=is_unverified(state, self.verified),
         )
-        if decision.act is Act.NOTHING:
+        if decision.act is Action.NOTHING:
             return None
-        if decision.act is Act.STOP:
+        if decision.act is Action.STOP:
             assert decision.reason is not None
             return Stop(decision.reason, decision.detail)
         return decision
@@ -138,11 +138,11 @@ class ReflexDriver:
         if step is Step.PRODUCE_PREPARE:
             parts = [Step.PRODUCE] if loop.sequential else [Step.PRODUCE, Step.PREPARE]
         if parts:
-            yield self._waiting(steps={part.value: self._agent(part) for part in parts})
+            yield self._waiting_event(steps={part.value: self._agent(part) for part in parts})
 
-    def _waiting(self, **fields: Any) -> DriverEvent:
+    def _waiting_event(self, **fields: Any) -> DriverEvent:
         state = self._loop.state
-        return of_run(state, Kind.WAITING, state.iteration, **fields)
+        return of_run(state, DriverEventKind.WAITING, state.iteration, **fields)
 
     def _agent(self, step: Step) -> str:
         criteria, level = self._loop.state.criteria, self._loop.state.level
@@ -151,26 +151,26 @@ class ReflexDriver:
 
     def _wait(self, step: Step, reason: str) -> None:
         """Report that an agent is given time, and why."""
-        self._waits.tell(self._waiting(step=step.value, reason=reason))
+        self._waits.tell(self._waiting_event(step=step.value, reason=reason))
 
-    def perform(self, decision: Decision) -> Generator[Done, None, None]:
+    def perform(self, decision: Decision) -> Generator[StepOutcome, None, None]:
         """Do what was decided; raises LimitError where a rate limit stayed in the way of a step.
 
         Where an agent was not allowed to do its work it is DeniedError, before one is paid again.
         """
         resume = f"pytest-reflex loop resume {self._loop.files.alias}"
         if self._denied and self._is_paid(decision):
-            raise denied_error(self._denied, resume)
-        left, holds = None, decision.act is Act.VERIFY
+            raise denial(self._denied, resume)
+        left, holds = None, decision.act is Action.VERIFY
         with closing(self._outcomes(decision)) as outcomes:
             for done in outcomes:
                 holds = done.kind is EventKind.EVALUATION_DONE
-                done = self._marked(done)
+                done = self._mark_interrupted(done)
                 left = obstacle(done, resume) or left
                 yield done
                 self._denied = done.payload.get("denied", self._denied)
         if holds and self._loop.state.evaluation:
-            self.verified.add(judged_at(self._loop.state.evaluation))
+            self.verified.add(evaluation_key(self._loop.state.evaluation))
         if left:
             raise left
 
@@ -179,22 +179,24 @@ class ReflexDriver:
         step = decision.step
         return step not in (None, Step.EVALUATE, *self._loop.free)
 
-    def _marked(self, done: Done) -> Done:
+    def _mark_interrupted(self, done: StepOutcome) -> StepOutcome:
         """Return what a step came to; one that a person ended has not failed."""
         if done.kind is not EventKind.PHASE_ERROR or not self._control.has_cancelled:
             return done
         ended = {"cancelled": True, "message": "cancelled by the user"}
         return replace(done, payload={**done.payload, **ended})
 
-    def _outcomes(self, decision: Decision) -> Generator[Done, None, None]:
+    def _outcomes(self, decision: Decision) -> Generator[StepOutcome, None, None]:
         loop, state = self._loop, self._loop.state
-        if decision.act is Act.SWITCH:
+        if decision.act is Action.SWITCH:
             levels = {"from": Level.A.value, "to": Level.B.value}
-            yield Done(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)
-        elif decision.act is Act.ADVANCE:
+            yield StepOutcome(kind=EventKind.PHASE_SWITCHED, step=Step.EVALUATE, payload=levels)
+        elif decision.act is Action.ADVANCE:
             following = {"iteration": state.iteration + 1}
-            yield Done(kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following)
-        elif decision.act is Act.VERIFY:
+            yield StepOutcome(
+                kind=EventKind.ITERATION_ADVANCED, step=Step.REFINE, payload=following
+            )
+        elif decision.act is Action.VERIFY:
             yield from evaluate_again(loop.files, loop.hooks, loop.project, loop.watch, loop.notice)
         elif decision.step is Step.EVALUATE:
             alone = Step.EVALUATE in loop.free
@@ -222,17 +224,17 @@ class ReflexDriver:
             keep_partial=partial(self._keep_partial, step),
         )
 
-    def _step(self, request: StepRequest) -> Done:
+    def _step(self, request: StepRequest) -> StepOutcome:
         loop, state = self._loop, self._loop.state
         done = perform(
             request.step,
             state,
             request,
-            partial(self.calls.watched, partial(ask, loop.hooks)),
+            partial(self.calls.watch_call, partial(ask, loop.hooks)),
             allow_commands=loop.allow_agent_commands,
             project=loop.project,
         )
-        return guarded(done, state, loop.files.latest_events())
+        return apply_guard(done, state, loop.files.latest_events())
 
     def _keep_partial(self, step: Step, text: str) -> None:
         """Keep what an agent had written where the run ends before it does."""
@@ -240,7 +242,7 @@ class ReflexDriver:
             told = keep_in_run(self._loop.files.folder, step, text)[1]
             self._loop.notice(f"{step.value}: {told}")
 
-    def _produce_and_prepare(self) -> Iterator[Done]:
+    def _produce_and_prepare(self) -> Iterator[StepOutcome]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
         state = self._loop.state
         if self._loop.sequential or calls_left(state) < 2:
@@ -252,13 +254,13 @@ class ReflexDriver:
         with ThreadPoolExecutor(len(pair)) as pool:
             pending = [pool.submit(self._step, request) for request in pair]
             try:
-                for future in as_ended(pending):
+                for future in iterate_done(pending):
                     yield future.result()
             except BaseException:
                 self._end(pending)
                 raise
 
-    def _end(self, pending: list[Future[Done]]) -> None:
+    def _end(self, pending: list[Future[StepOutcome]]) -> None:
         """Have the agents end; who asks again while they are given time has them killed."""
         self._loop.cancel.set()
         try:
@@ -296,7 +298,7 @@ class ReflexStore:
     def state(self) -> RunState:
         return self._files.state
 
-    def poll(self) -> Generator[DriverEvent, None, Polled]:
+    def poll(self) -> Generator[DriverEvent, None, PollResult]:
         """Take up an artifact that was changed by hand, and what people say of it.
 
         A listener may take time: then everything is looked at again.
@@ -309,10 +311,10 @@ class ReflexStore:
         while True:
             requests = files.requests()
             if not files.adopt_changes_by_hand() and not files.adopt_feedback(requests.feedback):
-                return Polled(requests=requests, forgery=files.forgery())
+                return PollResult(requests=requests, forgery=files.forgery())
             yield from self._untold()
 
-    def commit(self, outcome: Done) -> Iterator[DriverEvent]:
+    def commit(self, outcome: StepOutcome) -> Iterator[DriverEvent]:
         """Make a step durable; votes that were given in it are so already, and reported first."""
         last = self.state.last_seq
         try:
@@ -325,7 +327,7 @@ class ReflexStore:
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Make the last event durable; the best artifact stands then."""
         past = self._files.latest_events()
-        done = stopped(self.state, stop, past, self._verified)
+        done = end_run(self.state, stop, past, self._verified)
         if stop.reason is StopReason.TAMPERED and stop.detail == self._calls.tampering:
             done = replace(done, payload={**done.payload, **self._calls.offer()})
         yield from self.commit(done)
@@ -333,7 +335,7 @@ class ReflexStore:
     def leave(self) -> None:
         """Count and report what was interrupted; a history without an end goes on."""
         with suppress(ReflexError, OSError):  # the disk may be the very reason
-            for done in (*self._calls.interrupted(), *self._files.unheard_votes()):
+            for done in (*self._calls.interrupted_calls(), *self._files.unheard_votes()):
                 self._files.commit(done)
             self._files.end_calls()
             for event in self._untold():

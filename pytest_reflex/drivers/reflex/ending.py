@@ -17,17 +17,17 @@ from pytest_reflex.drivers.reflex.history import (
     RecordedRun,
     artifact_with,
     at_evaluation,
+    evaluation_key,
     evaluation_of,
-    judged_at,
     read_events,
 )
 from pytest_reflex.drivers.reflex.judging import evaluate, evaluate_free
-from pytest_reflex.drivers.reflex.overview import Run
-from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, named
+from pytest_reflex.drivers.reflex.overview import RunOverview
+from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, format_changes
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import Watch, watch_again
+from pytest_reflex.drivers.reflex.seal import IntegrityWatch, watch_again
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, is_of_session
-from pytest_reflex.drivers.reflex.steps import Done, phase_error
+from pytest_reflex.drivers.reflex.steps import StepOutcome, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError
 from pytest_reflex.model.enums import Level, Outcome, Step
 from pytest_reflex.model.events import Event, EventKind
@@ -35,16 +35,16 @@ from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import BY_EVALUATION, ENDS, RunStatus, StopReason
 from pytest_reflex.storage.journal import read_journal
-from pytest_reflex.verdict.formatting import shown_score
+from pytest_reflex.verdict.formatting import format_score
 from pytest_reflex.verdict.progress import best
 
 
-def stopped(
+def end_run(
     state: RunState,
     stop: Stop,
     past: Sequence[Event],
     verified: Collection[tuple[str, Level]] = (),
-) -> Done:
+) -> StepOutcome:
     """Return the last event of a run; where it was not success, the best artifact is restored.
 
     `verified` has the hash and the level of each artifact that this process evaluated: nothing else
@@ -54,7 +54,7 @@ def stopped(
     status = ENDS[stop.reason].status
     current = state.evaluation if state.artifact_status == "evaluated" else None
     sound = stop.reason is not StopReason.TAMPERED
-    own = bool(current and judged_at(current) in verified)
+    own = bool(current and evaluation_key(current) in verified)
     payload: dict[str, Any] = {
         "reason": stop.reason.value,
         "detail": stop.detail,
@@ -66,7 +66,7 @@ def stopped(
     top = best(state.marks)
     restores = status is not RunStatus.COMPLETED and sound
     if not restores or top is None or top.sha256 == state.artifact_sha256:
-        return Done(kind=kind, step=step, payload=payload)
+        return StepOutcome(kind=kind, step=step, payload=payload)
     payload |= {
         "passed": (top.sha256, top.level) in verified and top.passed and is_last(state, top.level),
         "restored_from": {"iteration": top.iteration, "phase": top.level.value},
@@ -75,7 +75,7 @@ def stopped(
         "by": "restore",
     }
     text = artifact_with(past, top.sha256)
-    return Done(kind=kind, step=step, payload=payload, artifact=text)
+    return StepOutcome(kind=kind, step=step, payload=payload, artifact=text)
 
 
 Verified = set[tuple[str, Level]]
@@ -88,7 +88,7 @@ def evaluate_again(
     project: Path,
     watch: ProjectWatch,
     notice: Callable[[str], object] = lambda text: None,
-) -> Iterator[Done]:
+) -> Iterator[StepOutcome]:
     """Evaluate what is recorded as evaluated; yield the event of an evaluation that differs.
 
     Agents are asked for votes only where some are not recorded. What differs replaces
@@ -113,7 +113,7 @@ def evaluate_again(
     yield done
 
 
-def _evaluation_in(done: Done, state: RunState) -> Evaluation | None:
+def _evaluation_in(done: StepOutcome, state: RunState) -> Evaluation | None:
     wire = done.payload.get("evaluation")
     rules = {rule.id: rule for rule in state.criteria.rules}
     return evaluation_from_json(wire, rules) if wire else None
@@ -131,16 +131,16 @@ def _is_same(one: Evaluation, other: Evaluation) -> bool:
 def _verdict(one: Evaluation) -> tuple[object, ...]:
     rows = [(row.rule.id, row.outcome) for row in one.results]
     bar = (one.threshold, bool(one.unsound))
-    return (judged_at(one), one.score, one.passed, bar, rows)
+    return (evaluation_key(one), one.score, one.passed, bar, rows)
 
 
 def difference(recorded: Evaluation, found: Evaluation) -> str:
     """Return in words what two evaluations say of one artifact."""
-    return f"recorded {_in_words(recorded)}, now {_in_words(found)}{_rules(recorded, found)}"
+    return f"recorded {_describe(recorded)}, now {_describe(found)}{_rules(recorded, found)}"
 
 
-def _in_words(one: Evaluation) -> str:
-    return f"{shown_score(one.score)} {'passed' if one.passed else 'not passed'}"
+def _describe(one: Evaluation) -> str:
+    return f"{format_score(one.score)} {'passed' if one.passed else 'not passed'}"
 
 
 def _rules(recorded: Evaluation, found: Evaluation) -> str:
@@ -155,7 +155,7 @@ def _rules(recorded: Evaluation, found: Evaluation) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class VerificationResult:
     """What came of evaluating a run's artifact again; `problem` says why its verdict cannot hold.
 
     `recorded` is what the history has, `found` what came of it now, None where nothing was
@@ -199,7 +199,9 @@ def _is_completed(state: RunState, found: Evaluation) -> bool:
     return wanted and found.level is Level.B and not found.failed and not found.unsound
 
 
-def verify(run: Run, hooks: Any, project: Path, *, accept_changes: bool = False) -> Verification:
+def verify(
+    run: RunOverview, hooks: Any, project: Path, *, accept_changes: bool = False
+) -> VerificationResult:
     """Evaluate the artifact of a run again as its history says; nothing of the run is written.
 
     Raises UsageError where there is nothing to verify, LockedError where a process drives the run,
@@ -215,28 +217,28 @@ def verify(run: Run, hooks: Any, project: Path, *, accept_changes: bool = False)
         raise UsageError(f"loop {run.alias!r} has no evaluation that could be verified")
     if run.state.artifact_sha256 != recorded.artifact_sha256:
         problem = f"{ARTIFACT} is not the artifact that was evaluated"
-        return Verification(state=state, recorded=recorded, problem=problem)
-    if changed := Watch(events[0].payload, project).tampering():
+        return VerificationResult(state=state, recorded=recorded, problem=problem)
+    if changed := IntegrityWatch(events[0].payload, project).find_tampering():
         raise TamperedError(
             f"the verdict of {run.alias!r} cannot be verified: {changed}",
             hint="put it back; or evaluate the artifact again with `pytest-reflex evaluate`",
         )
-    changes = watch_again(RecordedRun(run.folder, events, state), project).undeclared()
+    changes = watch_again(RecordedRun(run.folder, events, state), project).find_undeclared()
     if changes and not accept_changes:
         raise PausedError(
-            f"the verdict of {run.alias!r} cannot be verified: {named(changes)}",
+            f"the verdict of {run.alias!r} cannot be verified: {format_changes(changes)}",
             hint="check the changes, then add --accept-changes to verify with the project as it is",
         )
     done = evaluate_free(then, hooks, project)
     found = _evaluation_in(done, state)
     if found is None:
         raise StepError(f"{run.alias!r} could not be evaluated again: {done.payload['message']}")
-    return Verification(
+    return VerificationResult(
         state=state, recorded=recorded, found=found, problem=_problem(state, recorded, found)
     )
 
 
-def refuse_unverifiable(run: Run) -> None:
+def refuse_unverifiable(run: RunOverview) -> None:
     """Raise LockedError for a run that is driven, UsageError for one that pytest has to judge."""
     if run.alive:
         raise LockedError(

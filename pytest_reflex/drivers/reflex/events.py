@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
 from pytest_reflex.drivers.reflex.statefile import KIND, LOOP, PYTEST_LOOP, SESSION
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.run import RunState
@@ -15,17 +15,17 @@ EVENT = "event"
 """The field with the history's own word for an event; what was made of others has none."""
 
 _KINDS = {
-    EventKind.RUN_STARTED: Kind.STARTED,
-    EventKind.RUN_EXTENDED: Kind.STARTED,
-    EventKind.RUN_ADOPTED: Kind.STARTED,
-    EventKind.EVALUATION_DONE: Kind.MEASURED,
-    EventKind.VOTE_CAST: Kind.MEASURED,
-    EventKind.PHASE_SWITCHED: Kind.DECIDED,
-    EventKind.ITERATION_ADVANCED: Kind.DECIDED,
-    EventKind.FEEDBACK_GIVEN: Kind.DECIDED,
-    EventKind.CHANGES_ACCEPTED: Kind.DECIDED,
-    EventKind.STOPPED: Kind.STOPPED,
-    EventKind.FAILED: Kind.STOPPED,
+    EventKind.RUN_STARTED: DriverEventKind.STARTED,
+    EventKind.RUN_EXTENDED: DriverEventKind.STARTED,
+    EventKind.RUN_ADOPTED: DriverEventKind.STARTED,
+    EventKind.EVALUATION_DONE: DriverEventKind.MEASURED,
+    EventKind.VOTE_CAST: DriverEventKind.MEASURED,
+    EventKind.PHASE_SWITCHED: DriverEventKind.DECIDED,
+    EventKind.ITERATION_ADVANCED: DriverEventKind.DECIDED,
+    EventKind.FEEDBACK_GIVEN: DriverEventKind.DECIDED,
+    EventKind.CHANGES_ACCEPTED: DriverEventKind.DECIDED,
+    EventKind.STOPPED: DriverEventKind.STOPPED,
+    EventKind.FAILED: DriverEventKind.STOPPED,
 }
 _DECISIONS = {
     EventKind.PHASE_SWITCHED: "phase",
@@ -45,19 +45,21 @@ def of_history(event: Event, state: RunState) -> Iterator[DriverEvent]:
     """
     number, payload, kind = event.iteration, event.payload, _kind(event)
     ended = number - 1 if event.kind is EventKind.ITERATION_ADVANCED else 0
-    if kind is Kind.STOPPED and state.marks and state.marks[-1].iteration == number:
+    if kind is DriverEventKind.STOPPED and state.marks and state.marks[-1].iteration == number:
         ended = number
     if ended:
         outcome = "success" if payload.get("passed") else "failure"
-        yield of_run(state, Kind.ITERATION, ended, outcome=outcome)
+        yield of_run(state, DriverEventKind.ITERATION, ended, outcome=outcome)
     yield of_run(state, kind, number, **_common(kind, event, state), **_whole(event))
     if guard := {key: payload[key] for key in _GUARD if payload.get(key)}:
-        yield of_run(state, Kind.DECIDED, number, decision="guard", **guard)
+        yield of_run(state, DriverEventKind.DECIDED, number, decision="guard", **guard)
 
 
 def goes_on(state: RunState) -> DriverEvent:
     """Return that a run goes on where it was left."""
-    return of_run(state, Kind.STARTED, state.iteration, **_begun(state), resumed=True)
+    return of_run(
+        state, DriverEventKind.STARTED, state.iteration, **_start_fields(state), resumed=True
+    )
 
 
 def driver_of(state: RunState) -> str:
@@ -65,7 +67,7 @@ def driver_of(state: RunState) -> str:
     return PYTEST_LOOP if state.setup.get(KIND) == SESSION else LOOP
 
 
-def of_run(state: RunState, kind: Kind, iteration: int, **fields: Any) -> DriverEvent:
+def of_run(state: RunState, kind: DriverEventKind, iteration: int, **fields: Any) -> DriverEvent:
     """Return an event of a run."""
     driver = driver_of(state)
     return DriverEvent(
@@ -73,12 +75,12 @@ def of_run(state: RunState, kind: Kind, iteration: int, **fields: Any) -> Driver
     )
 
 
-def _kind(event: Event) -> Kind:
+def _kind(event: Event) -> DriverEventKind:
     """Return the kind of an event: what an agent was asked for it did, anything else is a step."""
     if event.kind is EventKind.ARTIFACT_CREATED and event.payload["by"] == "hand":
-        return Kind.DECIDED
+        return DriverEventKind.DECIDED
     asked = "agent" in event.payload or event.was_interrupted
-    return _KINDS.get(event.kind) or (Kind.ACTED if asked else Kind.STEP)
+    return _KINDS.get(event.kind) or (DriverEventKind.ACTED if asked else DriverEventKind.STEP)
 
 
 def _whole(event: Event) -> Mapping[str, Any]:
@@ -87,23 +89,23 @@ def _whole(event: Event) -> Mapping[str, Any]:
     return {key: value for key, value in wire.items() if key not in ("iteration", "status")}
 
 
-def _common(kind: Kind, event: Event, state: RunState) -> Mapping[str, Any]:
+def _common(kind: DriverEventKind, event: Event, state: RunState) -> Mapping[str, Any]:
     """Return the fields that events of the kind have with every driver."""
     payload = event.payload
-    if kind is Kind.STARTED:
-        return {**_begun(state), "resumed": event.kind is not EventKind.RUN_STARTED}
-    if kind is Kind.DECIDED:
+    if kind is DriverEventKind.STARTED:
+        return {**_start_fields(state), "resumed": event.kind is not EventKind.RUN_STARTED}
+    if kind is DriverEventKind.DECIDED:
         return {"decision": _DECISIONS[event.kind]}
-    if kind is Kind.ACTED:
+    if kind is DriverEventKind.ACTED:
         return {key: (payload.get("cost") or {}).get(key) for key in ("seconds", "usd", "tokens")}
-    if kind is Kind.MEASURED and "evaluation" in payload:
+    if kind is DriverEventKind.MEASURED and "evaluation" in payload:
         return {"outcome": "pass" if payload["evaluation"]["passed"] else "fail"}
-    if kind is Kind.STOPPED and state.stop.reason is not None:
+    if kind is DriverEventKind.STOPPED and state.stop.reason is not None:
         code = int(ENDS[state.stop.reason].exit_code)
         found = {"reason": state.stop.reason.value, "detail": state.stop.detail}
         return {**found, "status": state.status.value, "exit_code": code}
     return {}
 
 
-def _begun(state: RunState) -> Mapping[str, Any]:
+def _start_fields(state: RunState) -> Mapping[str, Any]:
     return {"max_iterations": state.limits.max_iterations, "started_at": state.created_at}

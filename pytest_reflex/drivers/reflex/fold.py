@@ -14,10 +14,10 @@ from pytest_reflex.drivers.reflex.statefile import SCHEMA_VERSION
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.rules import Criteria
-from pytest_reflex.model.run import EMPTY_SHA256, Limits, Mark, RunState, Stop
+from pytest_reflex.model.run import EMPTY_SHA256, EvaluationMark, Limits, RunState, StopRecord
 from pytest_reflex.model.stop import ENDS, RunStatus, StopReason
 from pytest_reflex.verdict.progress import mark_of, stagnation_after, stagnation_of
 
@@ -39,9 +39,9 @@ def fold(events: Iterable[Event], state: RunState | None = None) -> RunState:
 def apply(state: RunState | None, event: Event) -> RunState:
     """Return the state after one more event."""
     if event.kind is EventKind.RUN_STARTED:
-        return _started(event)
+        return _start(event)
     if event.kind is EventKind.RUN_ADOPTED:
-        return _adopted(event)
+        return _adopt(event)
     if state is None:
         raise StateError(
             f"the history starts with {event.kind.value}, not with run_started",
@@ -56,7 +56,7 @@ def apply(state: RunState | None, event: Event) -> RunState:
     )
 
 
-def _started(event: Event) -> RunState:
+def _start(event: Event) -> RunState:
     payload = event.payload
     if payload.get("schema_version", 1) > SCHEMA_VERSION:
         raise StateError(
@@ -80,16 +80,16 @@ def _started(event: Event) -> RunState:
     )
 
 
-def _adopted(event: Event) -> RunState:
+def _adopt(event: Event) -> RunState:
     """A run of another program stands where that left it; what that has paid is unknown."""
     payload, found = event.payload, event.payload["adopted"]
     reason, done = found["reason"], found["done"]
     known = reason in list(StopReason)
     state = replace(
-        _started(event),
+        _start(event),
         created_at=found["created_at"],
         status=RunStatus(found["status"]),
-        stop=Stop(
+        stop=StopRecord(
             passed=found["passed"],
             reason=StopReason(reason) if known else None,
             detail="" if known else reason,
@@ -117,7 +117,7 @@ def _adopted(event: Event) -> RunState:
 
 def _plan(state: RunState, payload: Payload) -> RunState:
     return replace(
-        state, plan=tuple(payload["plan"]), planned=True, errors=_cleared(state, Step.PLAN)
+        state, plan=tuple(payload["plan"]), planned=True, errors=_clear_error(state, Step.PLAN)
     )
 
 
@@ -136,7 +136,7 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
         issues=None if by_hand else state.issues,
         feedback=(*state.heeded, *state.feedback),
         heeded=(),
-        errors=_cleared(state, Step.PRODUCE),
+        errors=_clear_error(state, Step.PRODUCE),
     )
 
 
@@ -162,7 +162,7 @@ def _checks(state: RunState, payload: Payload) -> RunState:
         checks=tuple(payload["checks"]),
         prepared=True,
         evaluated=False,
-        errors=_cleared(state, Step.PREPARE),
+        errors=_clear_error(state, Step.PREPARE),
     )
 
 
@@ -187,11 +187,13 @@ def _evaluation(state: RunState, payload: Payload) -> RunState:
         refined=False,
         marks=marks,
         stagnation_count=count,
-        errors=_cleared(state, Step.EVALUATE),
+        errors=_clear_error(state, Step.EVALUATE),
     )
 
 
-def marks_with(state: RunState, evaluation: Evaluation, *, again: bool) -> tuple[Mark, ...]:
+def marks_with(
+    state: RunState, evaluation: Evaluation, *, again: bool
+) -> tuple[EvaluationMark, ...]:
     """Return the marks of a run with that of one more evaluation.
 
     What was evaluated `again` leaves one mark, that of the new evaluation.
@@ -202,7 +204,7 @@ def marks_with(state: RunState, evaluation: Evaluation, *, again: bool) -> tuple
     return (*marks, mark)
 
 
-def _place(mark: Mark) -> tuple[int, Level, str]:
+def _place(mark: EvaluationMark) -> tuple[int, Level, str]:
     return mark.iteration, mark.level, mark.sha256
 
 
@@ -214,7 +216,7 @@ def _critique(state: RunState, payload: Payload) -> RunState:
         feedback=state.feedback[len(heeded) :],
         heeded=heeded,
         critiqued=True,
-        errors=_cleared(state, Step.CRITIQUE),
+        errors=_clear_error(state, Step.CRITIQUE),
     )
 
 
@@ -225,15 +227,15 @@ def _refinement(state: RunState, payload: Payload) -> RunState:
         changed=_since_evaluation(state, payload),
         heeded=(),
         refined=True,
-        errors=_cleared(state, Step.REFINE),
+        errors=_clear_error(state, Step.REFINE),
     )
 
 
-def _switched(state: RunState, payload: Payload) -> RunState:
+def _switch(state: RunState, payload: Payload) -> RunState:
     return replace(state, level=Level(payload["to"]), prepared=False, evaluated=False, checks=None)
 
 
-def _advanced(state: RunState, payload: Payload) -> RunState:
+def _advance(state: RunState, payload: Payload) -> RunState:
     return replace(
         state,
         iteration=payload["iteration"],
@@ -255,17 +257,17 @@ def _phase_error(state: RunState, payload: Payload) -> RunState:
     return replace(state, errors={**state.errors, step: messages})
 
 
-def _cleared(state: RunState, step: Step) -> Mapping[str, tuple[str, ...]]:
+def _clear_error(state: RunState, step: Step) -> Mapping[str, tuple[str, ...]]:
     return {name: found for name, found in state.errors.items() if name != step.value}
 
 
-def _ended(state: RunState, payload: Payload) -> RunState:
+def _end(state: RunState, payload: Payload) -> RunState:
     reason = StopReason(payload["reason"])
     restored = payload.get("restored_from")
     ended = replace(
         state,
         status=ENDS[reason].status,
-        stop=Stop(
+        stop=StopRecord(
             passed=payload["passed"],
             reason=reason,
             detail=payload.get("detail", ""),
@@ -287,21 +289,21 @@ def _feedback(state: RunState, payload: Payload) -> RunState:
     return replace(state, feedback=(*state.feedback, payload["text"]))
 
 
-def _extended(state: RunState, payload: Payload) -> RunState:
+def _extend(state: RunState, payload: Payload) -> RunState:
     """The run goes on under new limits, and what counts towards a stop starts over."""
     again = replace(
         state,
         status=RunStatus.RUNNING,
-        stop=Stop(),
+        stop=StopRecord(),
         limits=Limits.from_json(payload["limits"]),
         settled=len(state.marks),
         stagnation_count=0,
         errors={},
     )
-    return _judged_again(again) if state.stop.restored_from else again
+    return _evaluate_again(again) if state.stop.restored_from else again
 
 
-def _judged_again(state: RunState) -> RunState:
+def _evaluate_again(state: RunState) -> RunState:
     """The artifact that was restored is evaluated first: the steps after it were for another."""
     return replace(
         state,
@@ -319,7 +321,7 @@ def _judged_again(state: RunState) -> RunState:
 
 
 def _vote(state: RunState, payload: Payload) -> RunState:
-    return replace(state, votes=(*state.votes, Cast.from_json(payload)))
+    return replace(state, votes=(*state.votes, CastVote.from_json(payload)))
 
 
 _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
@@ -329,13 +331,13 @@ _APPLY: dict[EventKind, Callable[[RunState, Payload], RunState]] = {
     EventKind.EVALUATION_DONE: _evaluation,
     EventKind.CRITIQUE_DONE: _critique,
     EventKind.REFINEMENT_DONE: _refinement,
-    EventKind.PHASE_SWITCHED: _switched,
-    EventKind.ITERATION_ADVANCED: _advanced,
+    EventKind.PHASE_SWITCHED: _switch,
+    EventKind.ITERATION_ADVANCED: _advance,
     EventKind.PHASE_ERROR: _phase_error,
-    EventKind.STOPPED: _ended,
-    EventKind.FAILED: _ended,
+    EventKind.STOPPED: _end,
+    EventKind.FAILED: _end,
     EventKind.FEEDBACK_GIVEN: _feedback,
-    EventKind.RUN_EXTENDED: _extended,
+    EventKind.RUN_EXTENDED: _extend,
     EventKind.VOTE_CAST: _vote,
     EventKind.CHANGES_ACCEPTED: lambda state, payload: state,
 }

@@ -124,7 +124,7 @@ class _Foreign:
         """Return the run as one event."""
         from pytest_reflex.drivers.reflex.seal import seal_of
 
-        run, done, task = self._run, self._done(), self._run["task"]
+        run, done, task = self._run, self._completed_steps(), self._run["task"]
         payload: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,
             "task_alias": run.get("task_alias", self._folder.name),
@@ -160,10 +160,10 @@ class _Foreign:
 
     @cached_property
     def _criteria(self) -> Criteria:
-        from pytest_reflex.checks.registry import built_in
+        from pytest_reflex.checks.registry import built_in_registry
         from pytest_reflex.criteria.load import load_criteria
 
-        return load_criteria(self._folder / RUN, registry=built_in())
+        return load_criteria(self._folder / RUN, registry=built_in_registry())
 
     def _end(self) -> dict[str, Any]:
         """Return the status, and how the run ended if it did: the last event knows it first."""
@@ -176,12 +176,12 @@ class _Foreign:
         passed = status is not RunStatus.RUNNING and stop.get("passed") is True
         return {"status": status.value, "passed": passed, "reason": reason}
 
-    def _done(self) -> list[Step]:
+    def _completed_steps(self) -> list[Step]:
         """Return the steps of the iteration that are done, in order.
 
         One is done again where its result is missing and still needed.
         """
-        done = set(self._wanted())
+        done = set(self._steps_of_files())
         for step in tuple(done):
             done |= _NEEDS[step]
         if not self._text.strip():
@@ -195,11 +195,11 @@ class _Foreign:
             done.discard(Step.PLAN)
         return [step for step in ORDER if step in done]
 
-    def _wanted(self) -> Iterator[Step]:
+    def _steps_of_files(self) -> Iterator[Step]:
         """Yield the steps that run.json or the history has as done."""
         if not self._is_ahead:
             yield from _before(self._run.get("current_step"))
-        yield from (_ENDS[name] for name in self._happened())
+        yield from (_ENDS[name] for name in self._event_names())
         if self._was_ended_by_evaluation:
             yield Step.EVALUATE
 
@@ -209,13 +209,13 @@ class _Foreign:
 
     def _result(self, step: str, event: str, key: str) -> Any:
         """Return what a step gave, as the history has it, else as run.json does."""
-        said = self._said(event, key)
+        said = self._last_value(event, key)
         if said is None and not self._is_ahead:
             found = self._run.get(step)
             said = found.get(key) if isinstance(found, dict) else found
         return said
 
-    def _happened(self) -> Iterator[str]:
+    def _event_names(self) -> Iterator[str]:
         """Yield the names of the steps' events in this iteration; behind PRODUCE, in this phase."""
         for record in self._records:
             name, of_phase = record.get("event"), record.get("phase") == self._level.value
@@ -254,7 +254,7 @@ class _Foreign:
         found = self._result("critique", "critique_done", "issues") or []
         return [] if problems("critique", {"issues": found}) else found
 
-    def _said(self, event: str, key: str) -> Any:
+    def _last_value(self, event: str, key: str) -> Any:
         """Return what the last event of a kind says, in the iteration and phase that go on."""
         for record in reversed(self._records):
             is_now = record.get("iteration") == self._iteration
@@ -273,9 +273,9 @@ class _Foreign:
         found, level = self._run.get("evaluation"), Level(self._run["phase"])
         if not isinstance(found, dict) or level is not self._level:
             return None
-        happened = list(self._happened())
+        happened = list(self._event_names())
         if "evaluation_done" in happened:
-            score = self._said("evaluation_done", "score")
+            score = self._last_value("evaluation_done", "score")
             written = found.get("score")
             both = isinstance(score, int | float) and isinstance(written, int | float)
             differs = both and abs(score - written) > 1e-9
@@ -315,7 +315,7 @@ class _Foreign:
     def _change(self) -> dict[str, Any]:
         """Return the artifact as a change of nothing, as the event of a first artifact has it."""
         from pytest_reflex.storage.delta import make_delta
-        from pytest_reflex.storage.parts import changed_sections
+        from pytest_reflex.storage.parts import find_changes
 
         if not self._text:
             return {"by": "its program"}
@@ -325,7 +325,7 @@ class _Foreign:
             "before": EMPTY_SHA256,
             "after": self._sha256,
             "size": len(self._text.encode()),
-            "changed": {**changed_sections("", self._text).to_json(), "initial": True},
+            "changed": {**find_changes("", self._text).to_json(), "initial": True},
         }
 
 

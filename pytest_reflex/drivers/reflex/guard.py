@@ -17,7 +17,7 @@ from typing import Any
 
 from pytest_reflex import fixes
 from pytest_reflex.drivers.reflex.history import artifact_with
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
@@ -26,11 +26,11 @@ from pytest_reflex.model.run import RunState
 from pytest_reflex.storage.parts import (
     BEFORE_HEADINGS,
     FRONT_MATTER,
-    Part,
-    Parts,
-    changed_sections,
+    TextPart,
+    TextParts,
+    find_changes,
+    find_moved,
     merge,
-    moved,
     parts_of,
 )
 
@@ -44,7 +44,7 @@ _ALIASES = {BEFORE_HEADINGS: ("preamble", "introduction"), FRONT_MATTER: ("front
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Critique:
+class RefineInput:
     """What a REFINE was given: the issues, a person's words, and the evaluation they rest on."""
 
     issues: Sequence[Mapping[str, str]]
@@ -54,7 +54,7 @@ class Critique:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class AllowedParts:
     """Names of the parts that may change; `opened_by` are the issues that opened the whole text."""
 
     named: frozenset[str]
@@ -70,7 +70,7 @@ class Scope:
         return {"named": sorted(self.named)}
 
 
-def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[Critique, str] | None:
+def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[RefineInput, str] | None:
     """Return the last critique of a run and the hash of what it was about, None before one."""
     rules = {rule.id: rule for rule in criteria.rules}
     said = next((e for e in reversed(events) if e.kind is EventKind.CRITIQUE_DONE), None)
@@ -79,7 +79,7 @@ def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[Critique
     judges = (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
     judged = next(e for e in reversed(events) if e.kind in judges and e.seq < said.seq)
     evaluation = evaluation_from_json(judged.payload["evaluation"], rules)
-    critique = Critique(
+    critique = RefineInput(
         issues=said.payload["issues"],
         feedback=said.payload.get("feedback", ()),
         evaluation=evaluation,
@@ -88,7 +88,7 @@ def last_critique(events: Sequence[Event], criteria: Criteria) -> tuple[Critique
     return critique, evaluation.artifact_sha256
 
 
-def scope_of(critique: Critique, old: str, new: str) -> Scope:
+def scope_of(critique: RefineInput, old: str, new: str) -> AllowedParts:
     """Return which parts of `old` and `new` a critique of `old` named."""
     before, after = parts_of(old), parts_of(new)
     known = [parts for parts in (before, after) if parts]
@@ -96,36 +96,36 @@ def scope_of(critique: Critique, old: str, new: str) -> Scope:
     opened_by = []
     for issue in critique.issues:
         rule = critique.criteria.rule(issue["rule_id"])
-        found = set(_named_by(issue, rule, critique, old, known))
+        found = set(_parts_named_by(issue, rule, critique, old, known))
         named |= found
-        if not found or _is_formatted(rule):
+        if not found or _has_formatter(rule):
             opened_by.append(issue["rule_id"])
     for text in critique.feedback:
-        found = set(_mentioned([text], known))
+        found = set(_mentioned_parts([text], known))
         named |= found
         if not found:
             opened_by.append(FEEDBACK)
-    return Scope(named=frozenset(named), opened_by=tuple(dict.fromkeys(opened_by)))
+    return AllowedParts(named=frozenset(named), opened_by=tuple(dict.fromkeys(opened_by)))
 
 
-def _is_formatted(rule: Rule | None) -> bool:
+def _has_formatter(rule: Rule | None) -> bool:
     """Return whether a program fixes a rule, which may change whatever it likes."""
     return rule is not None and any(fix.safe and fix.kind == FORMAT for fix in rule.fixes)
 
 
-def _named_by(
+def _parts_named_by(
     issue: Mapping[str, str],
     rule: Rule | None,
-    critique: Critique,
+    critique: RefineInput,
     old: str,
-    known: Sequence[Parts],
+    known: Sequence[TextParts],
 ) -> Iterator[str]:
-    yield from _mentioned([*issue.values(), *_words_of(rule)], known)
+    yield from _mentioned_parts([*issue.values(), *_words_of(rule)], known)
     yield from _at_lines(_lines(critique.evaluation, issue["rule_id"]), parts_of(old))
     if rule is None:
         return
     mended, _ = fixes.apply_all(rule.fixes, old)
-    yield from changed_sections(old, mended).all if mended != old else ()
+    yield from find_changes(old, mended).all if mended != old else ()
     wanted = {_key(str(c.params["section"])) for c in rule.checks if "section" in c.params}
     for parts in known:
         for part in parts.parts:
@@ -154,7 +154,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _mentioned(texts: Iterable[str], known: Sequence[Parts]) -> Iterator[str]:
+def _mentioned_parts(texts: Iterable[str], known: Sequence[TextParts]) -> Iterator[str]:
     """Yield parts whose title stands in a text, each with the parts that it contains."""
     plain = "\n".join(" ".join(_FORMATTING.sub("", text).split()) for text in texts)
     folded = plain.casefold()
@@ -175,7 +175,7 @@ def _stands_in(title: str, plain: str, folded: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", plain))
 
 
-def _with_children(part: Part, parts: Parts) -> Iterator[str]:
+def _with_children(part: TextPart, parts: TextParts) -> Iterator[str]:
     yield part.name
     if not part.level:
         return
@@ -197,7 +197,7 @@ def _lines(evaluation: Evaluation | None, rule_id: str) -> Iterator[int]:
         yield from map(int, _EVIDENCE_LINE.findall(check.evidence))
 
 
-def _at_lines(lines: Iterable[int], parts: Parts | None) -> Iterator[str]:
+def _at_lines(lines: Iterable[int], parts: TextParts | None) -> Iterator[str]:
     for line in lines if parts else ():
         assert parts is not None
         above = [part for part in parts.parts if part.line <= line]
@@ -205,7 +205,7 @@ def _at_lines(lines: Iterable[int], parts: Parts | None) -> Iterator[str]:
             yield above[-1].name
 
 
-def _title(part: Part) -> str:
+def _title(part: TextPart) -> str:
     return _key(_NUMBER.sub("", part.name))
 
 
@@ -217,7 +217,7 @@ OFF, REPORT, STRICT = "off", "report", "strict"
 NO_PARTS = "its parts have no distinct names"
 
 
-def guarded(done: Done, state: RunState, events: Sequence[Event]) -> Done:
+def apply_guard(done: StepOutcome, state: RunState, events: Sequence[Event]) -> StepOutcome:
     """Return a step's new artifact as the guard of the run lets it stand, with what it found.
 
     The payload gets `scope` and `outside` (names of parts); with the guard strict also `reverted`,
@@ -239,7 +239,7 @@ def guarded(done: Done, state: RunState, events: Sequence[Event]) -> Done:
     elif not scope.whole:
         payload["outside"] = outside(old, new, scope.named)
         if mode == STRICT and payload["outside"]:
-            new = _reverted(old, new, scope.named, payload)
+            new = _revert(old, new, scope.named, payload)
     return replace(done, payload={**done.payload, **payload}, artifact=new)
 
 
@@ -249,13 +249,15 @@ def _is_held(step: Step, state: RunState) -> bool:
 
 def outside(old: str, new: str, named: frozenset[str]) -> list[str]:
     """Return the parts that were changed or moved and are not named."""
-    changed = changed_sections(old, new).all
+    changed = find_changes(old, new).all
     return [
-        name for name in dict.fromkeys((*changed, *moved(old, new, named))) if name not in named
+        name
+        for name in dict.fromkeys((*changed, *find_moved(old, new, named)))
+        if name not in named
     ]
 
 
-def _reverted(old: str, new: str, named: frozenset[str], payload: dict[str, Any]) -> str:
+def _revert(old: str, new: str, named: frozenset[str], payload: dict[str, Any]) -> str:
     merged = merge(old, new, named)
     if merged is None:
         payload["unguarded"] = NO_PARTS

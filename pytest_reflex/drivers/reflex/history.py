@@ -19,12 +19,12 @@ from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.events import Event, EventKind
-from pytest_reflex.model.judged import Cast
+from pytest_reflex.model.judged import CastVote
 from pytest_reflex.model.results import Evaluation
-from pytest_reflex.model.run import Mark, RunState
+from pytest_reflex.model.run import EvaluationMark, RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.delta import apply_delta, make_delta
-from pytest_reflex.storage.parts import changed_sections
+from pytest_reflex.storage.parts import find_changes
 
 
 def read_events(path: Path, records: Iterable[Mapping[str, Any]]) -> tuple[list[Event], RunState]:
@@ -100,7 +100,7 @@ def artifact_with(events: Sequence[Event], sha256: str) -> str:
     raise StateError(f"the history has no artifact with hash {sha256[:8]}")
 
 
-def evaluation_of(events: Sequence[Event], mark: Mark) -> dict[str, Any]:
+def evaluation_of(events: Sequence[Event], mark: EvaluationMark) -> dict[str, Any]:
     """Return the evaluation that left a mark, on the wire; raises StateError."""
     for event in reversed(events):
         found = event.payload.get("evaluation")
@@ -156,7 +156,7 @@ def change_of(run: RecordedRun, new: str) -> dict[str, Any]:
         "before": digest(old),
         "after": digest(new),
         "size": len(new.encode("utf-8")),
-        "changed": {**changed_sections(old, new).to_json(), "initial": old == ""},
+        "changed": {**find_changes(old, new).to_json(), "initial": old == ""},
     }
 
 
@@ -166,7 +166,7 @@ def _since_evaluation(run: RecordedRun, new: str) -> dict[str, Any]:
     if judged is None or judged.artifact_sha256 in ("", digest(run.artifact_text())):
         return {}
     old = artifact_with(events, judged.artifact_sha256)
-    return {"since_evaluation": changed_sections(old, new).to_json()}
+    return {"since_evaluation": find_changes(old, new).to_json()}
 
 
 def at_evaluation(run: RecordedRun) -> RecordedRun | None:
@@ -181,35 +181,39 @@ def at_evaluation(run: RecordedRun) -> RecordedRun | None:
 
 def _evaluates(event: Event, evaluation: Evaluation) -> bool:
     judges = event.kind in (EventKind.EVALUATION_DONE, EventKind.RUN_ADOPTED)
-    return judges and "evaluation" in event.payload and _judged_at(event) == judged_at(evaluation)
+    return (
+        judges
+        and "evaluation" in event.payload
+        and _evaluation_key(event) == evaluation_key(evaluation)
+    )
 
 
-def _judged_at(event: Event) -> tuple[str, Level]:
+def _evaluation_key(event: Event) -> tuple[str, Level]:
     return event.payload["evaluation"]["artifact_sha256"], event.level
 
 
-def judged_at(evaluation: Evaluation) -> tuple[str, Level]:
+def evaluation_key(evaluation: Evaluation) -> tuple[str, Level]:
     """Return what an evaluation judged, and how strictly."""
     return evaluation.artifact_sha256, evaluation.level
 
 
-def recorded_votes(
+def find_votes(
     events: Sequence[Event], judged: tuple[str, Level] | None = None, *, cached: bool = True
-) -> tuple[Cast, ...]:
+) -> tuple[CastVote, ...]:
     """Return the votes of a run: those of an evaluation that has not ended yet come first.
 
     Those in evaluations of what was `judged` follow, the newest first, and then those of others,
     which count as cached unless that is off: what is asked in the same words has its answer. Of a
     question that has one, votes that were void are left out.
     """
-    found: list[list[Cast]] = []
-    others: list[Cast] = []
-    votes: list[Cast] = []
+    found: list[list[CastVote]] = []
+    others: list[CastVote] = []
+    votes: list[CastVote] = []
     for event in events:
         if event.kind is EventKind.VOTE_CAST:
-            votes.append(Cast.from_json(event.payload))
+            votes.append(CastVote.from_json(event.payload))
         elif event.kind is EventKind.EVALUATION_DONE:
-            if _judged_at(event) == judged:
+            if _evaluation_key(event) == judged:
                 found.insert(0, votes)
             elif cached:
                 others += (replace(cast, vote=cast.vote.again()) for cast in votes)
@@ -229,4 +233,4 @@ def claims_pass(state: RunState) -> bool:
 
 def is_unverified(state: RunState, verified: Collection[tuple[str, Level]]) -> bool:
     """Return whether the evaluation that stands was found on the disk."""
-    return state.evaluation is not None and judged_at(state.evaluation) not in verified
+    return state.evaluation is not None and evaluation_key(state.evaluation) not in verified

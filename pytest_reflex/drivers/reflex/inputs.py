@@ -11,7 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.drivers.reflex.history import artifact_with
-from pytest_reflex.drivers.reflex.prepared import effective, made_for, needs_agent, refused
+from pytest_reflex.drivers.reflex.prepared import (
+    effective,
+    find_given_checks,
+    needs_agent,
+    refusal_text,
+)
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import Evaluation
@@ -38,13 +43,13 @@ def inputs_of(
 
 
 def _plan(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping[str, Any]:
-    known = {"evaluation": with_checks(state), "refined": _refined(state)}
+    known = {"evaluation": with_checks(state), "refined": _last_refine(state)}
     return {**known, "artifact": artifact or None, "draft": state.draft}
 
 
 def _produce(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping[str, Any]:
     previous = artifact if state.iteration > 1 else None
-    known = {"evaluation": with_checks(state), "refined": _refined(state)}
+    known = {"evaluation": with_checks(state), "refined": _last_refine(state)}
     return {**known, "plan": state.plan, "artifact": previous, "draft": state.draft}
 
 
@@ -55,8 +60,11 @@ def _prepare(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping
         "draft": state.draft,
         "artifact": before_produce(events, artifact) or None,
     }
-    if told := refused(state.proofs):
-        known |= {"complaint": told, "refused": made_for(state.proofs, _last_checks(events))}
+    if told := refusal_text(state.proofs):
+        known |= {
+            "complaint": told,
+            "refused": find_given_checks(state.proofs, _last_checks(events)),
+        }
     return known
 
 
@@ -98,7 +106,7 @@ def with_checks(state: RunState) -> Evaluation | None:
     return replace(found, results=tuple(rows))
 
 
-def _refined(state: RunState) -> Refined | None:
+def _last_refine(state: RunState) -> Refined | None:
     """Return what REFINE did since the last evaluation, None where that is of this artifact."""
     evaluation = state.evaluation
     if evaluation is None or state.issues is None or evaluation.artifact_sha256 == "":

@@ -18,21 +18,21 @@ from typing import Any
 from pytest_reflex.drivers.common.drive import budget_left
 from pytest_reflex.drivers.reflex.asking import judge
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
-from pytest_reflex.drivers.reflex.history import RecordedRun, recorded_votes
+from pytest_reflex.drivers.reflex.history import RecordedRun, find_votes
 from pytest_reflex.drivers.reflex.prepared import (
-    Made,
+    AgentCheckedRules,
     effective,
-    made_by_agent,
+    exclude_unproved,
+    find_agent_checked,
     prove,
-    without_unproved,
 )
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.steps import Done, phase_error
-from pytest_reflex.integrity.tool_inputs import configured_options
+from pytest_reflex.drivers.reflex.steps import StepOutcome, phase_error
+from pytest_reflex.integrity.tool_inputs import read_pytest_options
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
-from pytest_reflex.model.judged import Cast, Ruling
+from pytest_reflex.model.judged import CastVote, Ruling
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.run import Cost, total_cost
 from pytest_reflex.model.targets import Target
@@ -52,18 +52,18 @@ class Listener:
 
     def __init__(
         self,
-        commit: Callable[[Done], object],
+        commit: Callable[[StepOutcome], object],
         begin: Callable[[str], object] = lambda question: None,
     ) -> None:
         self._commit, self._begin = commit, begin
         self._lock = Lock()
         self._error: Exception | None = None
 
-    def __call__(self, cast: Cast) -> None:
-        done = Done(kind=EventKind.VOTE_CAST, step=Step.EVALUATE, payload=cast.to_json())
+    def __call__(self, cast: CastVote) -> None:
+        done = StepOutcome(kind=EventKind.VOTE_CAST, step=Step.EVALUATE, payload=cast.to_json())
         self._do(partial(self._commit, done))
 
-    def asked(self, question: str) -> None:
+    def begin_vote(self, question: str) -> None:
         """Have it made durable that an agent is asked for a vote."""
         self._do(partial(self._begin, question))
 
@@ -81,9 +81,13 @@ class Listener:
                 self._error = error
 
 
-def paid(
-    done: Done, evaluation: Evaluation, counted: Iterable[Cast] = (), *, lost: Iterable[Done] = ()
-) -> Done:
+def add_vote_cost(
+    done: StepOutcome,
+    evaluation: Evaluation,
+    counted: Iterable[CastVote] = (),
+    *,
+    lost: Iterable[StepOutcome] = (),
+) -> StepOutcome:
     """Return the event of an evaluation with what its votes cost, without those `counted`.
 
     Calls that were `lost` are paid too: their end is unknown.
@@ -99,7 +103,7 @@ def paid(
     return done if cost is None else replace(done, payload={**done.payload, "cost": cost})
 
 
-def refused_vote(evaluation: Evaluation) -> Done | None:
+def find_refused_vote(evaluation: Evaluation) -> StepOutcome | None:
     """Return the event of an evaluation in which a rate limit kept a ballot from its verdict.
 
     It is not a try that failed: the run can go on later, and asks for the votes that it has not.
@@ -122,7 +126,7 @@ def evaluate(
     *,
     again: bool = False,
     alone: bool = False,
-) -> Done:
+) -> StepOutcome:
     """Judge the artifact; the verdict binds to the bytes that the history knows.
 
     Checks that an agent made are proved, and what is not proved earns nothing. Votes of a
@@ -140,8 +144,10 @@ def evaluate(
     redone = again or state.changed.get("by") == "restore"
     judged = (state.artifact_sha256, state.level) if redone else None
     votes = _votes_of(files, judged)
-    target = replace(target_of(files, project), votes=votes, heard=listener, asked=listener.asked)
-    done, evaluation = _judged(files, hooks, target, again=again)
+    target = replace(
+        target_of(files, project), votes=votes, heard=listener, asked=listener.begin_vote
+    )
+    done, evaluation = _evaluate(files, hooks, target, again=again)
     listener.end()
     if evaluation is None:
         return done
@@ -150,10 +156,10 @@ def evaluate(
         done = phase_error(Step.EVALUATE, refused)
     elif done.kind is EventKind.EVALUATION_DONE:
         done = replace(done, payload={**done.payload, **accepted})
-    return paid(done, evaluation, (*votes, *files.state.votes), lost=files.unheard_votes())
+    return add_vote_cost(done, evaluation, (*votes, *files.state.votes), lost=files.unheard_votes())
 
 
-def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:
+def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> StepOutcome:
     """Judge the artifact of a run by its checks and by votes that are recorded; no agent is asked.
 
     Nothing is written. Raises ReflexError where nothing can judge.
@@ -161,39 +167,41 @@ def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> Done:
     target = target_of(run, project)
     votes = _votes_of(run, (run.state.artifact_sha256, target.level))
     target = replace(target, votes=votes, asks=False, heard=lambda cast: None)
-    return _judged(run, hooks, target, again=True)[0]
+    return _evaluate(run, hooks, target, again=True)[0]
 
 
-def _votes_of(run: RecordedRun, judged: tuple[str, Level] | None) -> tuple[Cast, ...]:
+def _votes_of(run: RecordedRun, judged: tuple[str, Level] | None) -> tuple[CastVote, ...]:
     cached = run.state.setup.get("judge_cache", True)
-    return recorded_votes(run.latest_events(), judged, cached=cached)
+    return find_votes(run.latest_events(), judged, cached=cached)
 
 
-def _judged(
+def _evaluate(
     run: RecordedRun, hooks: Any, target: Target, *, again: bool
-) -> tuple[Done, Evaluation | None]:
+) -> tuple[StepOutcome, Evaluation | None]:
     """Judge a target with caches of its own; return the event, and the evaluation it is made of."""
-    options = (json.dumps(target.criteria.to_json()), *configured_options(target.root))
+    options = (json.dumps(target.criteria.to_json()), *read_pytest_options(target.root))
     with private_caches({}, options) as caches:
         target = replace(target, environment={**target.environment, **caches})
         evaluation = judge(hooks, target)
         if isinstance(evaluation, str):
             return phase_error(Step.EVALUATE, evaluation), None
-        return done_of(run, target, evaluation, again=again), evaluation
+        return outcome_of(run, target, evaluation, again=again), evaluation
 
 
-def done_of(run: RecordedRun, target: Target, evaluation: Evaluation, *, again: bool) -> Done:
+def outcome_of(
+    run: RecordedRun, target: Target, evaluation: Evaluation, *, again: bool
+) -> StepOutcome:
     """Return the event that an evaluation comes to, without its price."""
     state = run.state
-    if refused := refused_vote(evaluation):
+    if refused := find_refused_vote(evaluation):
         return refused
     if evaluation.artifact_sha256 != state.artifact_sha256:
         return phase_error(Step.EVALUATE, "the artifact changed while it was evaluated")
-    rules = made_by_agent(state.criteria, target, evaluation)
-    proofs = prove(Made(target=target, rules=rules, text=run.artifact_text()))
-    if proofs and _changed(run):
+    rules = find_agent_checked(state.criteria, target, evaluation)
+    proofs = prove(AgentCheckedRules(target=target, rules=rules, text=run.artifact_text()))
+    if proofs and _has_changed(run):
         return phase_error(Step.EVALUATE, "the artifact changed while its checks were proved")
-    evaluation = without_unproved(evaluation, proofs)
+    evaluation = exclude_unproved(evaluation, proofs)
     wire = evaluation.to_json()
     payload: dict[str, Any] = {
         "score": wire["score"],
@@ -207,10 +215,10 @@ def done_of(run: RecordedRun, target: Target, evaluation: Evaluation, *, again: 
     marks = marks_with(state, evaluation, again=again)
     if flips := flips_between(marks):
         payload["flips"] = flips.to_json()
-    return Done(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
+    return StepOutcome(kind=EventKind.EVALUATION_DONE, step=Step.EVALUATE, payload=payload)
 
 
-def _changed(run: RecordedRun) -> bool:
+def _has_changed(run: RecordedRun) -> bool:
     """Return whether the artifact is not the one that was judged: a command may have changed it."""
     data = read_if_regular(run.artifact_path)
     return data is None or hashlib.sha256(data).hexdigest() != run.state.artifact_sha256

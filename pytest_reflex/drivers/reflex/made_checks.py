@@ -37,7 +37,7 @@ def checks_in(
 ) -> FoundChecks:
     """Return the checks in an answer; `is_last` says that no agent is asked again."""
     rules, criteria = request.rules, request.criteria
-    fault, given = _given(reply, rules)
+    fault, given = _parse_checks(reply, rules)
     made = settle(given, criteria, allow_commands=allow_commands)
     if problems := unusable(made):
         fault = fault or "; ".join(problems)
@@ -62,7 +62,7 @@ def checks_in(
     )
 
 
-def _given(reply: Reply, rules: Sequence[Rule]) -> tuple[str, list[dict[str, Any]]]:
+def _parse_checks(reply: Reply, rules: Sequence[Rule]) -> tuple[str, list[dict[str, Any]]]:
     """Return what is wrong with an answer, and its checks; only good ones where something is."""
     if reply.error:
         return reply.error, []

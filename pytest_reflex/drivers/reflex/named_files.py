@@ -11,7 +11,7 @@ from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import ArtifactError, StateError, UsageError
 from pytest_reflex.model.artifact import Artifact
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus, StopReason
 from pytest_reflex.reports.lines import Line
@@ -81,12 +81,12 @@ def deliver(files: RunFiles, project: Path) -> Line:
     if output == state.setup.get("input") and _was_edited(path, state):
         return not_written(f" to {output}: it was changed since the loop began; {where}")
     replace_file(path, files.artifact_text().encode("utf-8"), mode=0o644)
-    return [(visible(f"Written to: {output}"), "good")]
+    return [(escape_control(f"Written to: {output}"), "good")]
 
 
 def not_written(why: str) -> Line:
     """Return the line about a result that was not written."""
-    return [(visible(f"Not written{why}"), "mild")]
+    return [(escape_control(f"Not written{why}"), "mild")]
 
 
 def _was_edited(path: Path, state: RunState) -> bool:

@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.manifest import Change, ChangeKind
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.integrity.project import printable
-from pytest_reflex.model.plain import visible
+from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import StopReason
 
@@ -34,7 +34,7 @@ _STEERING = frozenset(
 )
 
 
-def offered(changes: Iterable[Change], project: Path) -> tuple[str, ...]:
+def find_new_modules(changes: Iterable[Change], project: Path) -> tuple[str, ...]:
     """Return the paths of new modules, if there is nothing else among some changes; else none."""
     found = tuple(changes)
     paths = tuple(printable(change.path) for change in found)
@@ -43,10 +43,10 @@ def offered(changes: Iterable[Change], project: Path) -> tuple[str, ...]:
     return paths if all(_is_helper(path, paths, project) for path in paths) else ()
 
 
-def allowing(changes: Iterable[Change], flag: str, most: int) -> str:
+def allow_flags(changes: Iterable[Change], flag: str, most: int) -> str:
     """Return by which flags a person allows what was changed in the project; empty for nothing."""
     inside = [change.path for change in changes if not os.path.isabs(change.path)][:most]
-    quoted = (visible(escaped(path)).replace("'", "'\\''") for path in inside)
+    quoted = (escape_control(escape_path(path)).replace("'", "'\\''") for path in inside)
     flags = " ".join(f"{flag} '{path}'" for path in quoted)
     return f" (to allow {'them' if inside[1:] else 'it'}: {flags})" if inside else ""
 
@@ -79,9 +79,10 @@ def refuse_tampered(state: RunState, allowed: Iterable[str], command: str) -> No
             hint="its verdicts cannot be trusted; start over with `loop new`",
         )
     if unknown := [path for path in given if path not in open_yet]:
-        names = ", ".join(map(visible, open_yet)) or "none"
+        names = ", ".join(map(escape_control, open_yet)) or "none"
         raise UsageError(
-            f"{visible(unknown[0])} cannot be allowed: it is not a new module of {state.alias!r}",
+            f"{escape_control(unknown[0])} cannot be allowed: "
+            f"it is not a new module of {state.alias!r}",
             hint=f"new modules that wait for it: {names}",
         )
     if tampered and set(given) != set(open_yet):

@@ -26,17 +26,17 @@ from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.reports.run_lines import extend_command
 from pytest_reflex.storage.files import names_in, read_if_regular, read_object
 from pytest_reflex.storage.folders import is_alias, run_folder
-from pytest_reflex.storage.journal import damaged, read_journal, recovered
+from pytest_reflex.storage.journal import damage_error, describe_recovery, read_journal
 from pytest_reflex.storage.lock import is_locked
 
 NOT_VERIFIED = "not verified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RunOverview:
     """A run as its history has it; `alive` is whether a process holds it now.
 
-    `recovered` says what a crash left in the history that took no event with it.
+    `describe_recovery` says what a crash left in the history that took no event with it.
     """
 
     folder: Path
@@ -88,7 +88,7 @@ def _is_empty(path: Path) -> bool:
     return stat.S_ISREG(status.st_mode) and not status.st_size
 
 
-def find_run(root: Path, alias: str | None) -> Run:
+def find_run(root: Path, alias: str | None) -> RunOverview:
     """Return a run by alias; without one the run that goes on (see `active`), else the newest.
 
     Raises UsageError where there is none, with what to do next.
@@ -104,7 +104,7 @@ def find_folder(root: Path, alias: str | None) -> Path:
     """Return the folder of a run that has a history, as `find_run` does; it may be damaged."""
     known = aliases(root)
     if alias is None:
-        alias = active(root) or _pointed_at(root, known) or _newest(root, known)
+        alias = active(root) or _pointed_alias(root, known) or _newest(root, known)
     folder = run_folder(root, alias)
     if alias not in known:
         if (folder / RUN).exists():
@@ -122,7 +122,7 @@ def find_folder(root: Path, alias: str | None) -> Path:
     return folder
 
 
-def active(root: Path, wanted: Callable[[Run], bool] = lambda run: True) -> str | None:
+def active(root: Path, wanted: Callable[[RunOverview], bool] = lambda run: True) -> str | None:
     """Return the name of a loop that goes on and is wanted: that of current.json, else the newest.
 
     current.json may be lost, may name a run that has ended, or one that is gone.
@@ -140,12 +140,12 @@ def active(root: Path, wanted: Callable[[Run], bool] = lambda run: True) -> str 
     return found
 
 
-def interrupted_loop(root: Path, *, of_session: bool = False) -> str | None:
+def find_interrupted(root: Path, *, of_session: bool = False) -> str | None:
     """Return the name of an interrupted loop of a kind (see `active`), None where there is none."""
     return active(root, lambda run: run.interrupted and is_of_session(run.state) is of_session)
 
 
-def _pointed_at(root: Path, known: list[str]) -> str | None:
+def _pointed_alias(root: Path, known: list[str]) -> str | None:
     """Return the alias in current.json, also of a run that cannot be read, or has no history."""
     named = read_object(root / CURRENT).get("task_alias")
     there = isinstance(named, str) and (named in known or named in _without_history(root))
@@ -167,17 +167,17 @@ def _newest(root: Path, known: list[str]) -> str:
         raise UsageError(
             f"there is no loop in {root}", hint="start one with `pytest-reflex loop new TASK`"
         )
-    return max(known, key=lambda alias: _changed_at(root / alias / HISTORY))
+    return max(known, key=lambda alias: _change_time(root / alias / HISTORY))
 
 
-def _changed_at(path: Path) -> int:
+def _change_time(path: Path) -> int:
     try:
         return read_or_raise(path, path.lstat).st_mtime_ns
     except FileNotFoundError:
         return 0
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path) -> RunOverview:
     """Return the run in a folder, read without its lock.
 
     An artifact.md that a person changed shows in the state's `artifact_status`. Raises StateError
@@ -188,7 +188,7 @@ def read_run(folder: Path) -> Run:
     path = folder / HISTORY
     content = read_journal(path)
     if not content.whole:
-        raise damaged(path, content)
+        raise damage_error(path, content)
     events, state = read_events(path, content.records)
     alive = is_locked(path)
     data = None if alive else read_if_regular(folder / ARTIFACT)
@@ -199,10 +199,12 @@ def read_run(folder: Path) -> Run:
             state = replace(state, artifact_sha256=found, changed=by_hand)
     if not alive:
         state = with_lost_calls(state, written, events)
-    return Run(folder=folder, state=state, alive=alive, recovered=recovered(path, content))
+    return RunOverview(
+        folder=folder, state=state, alive=alive, recovered=describe_recovery(path, content)
+    )
 
 
-def status_word(run: Run) -> str:
+def status_word(run: RunOverview) -> str:
     """Return the status for people; what was read from the disk does not show that it completed."""
     if run.interrupted:
         return "running (interrupted)"
@@ -210,12 +212,12 @@ def status_word(run: Run) -> str:
     return f"{word}, {NOT_VERIFIED}" if ended and claims_pass(run.state) else word
 
 
-def verify_command(run: Run) -> str:
+def verify_command(run: RunOverview) -> str:
     """Return the command that evaluates the artifact of a run again."""
     return f"pytest-reflex loop verify {run.alias}"
 
 
-def going_on(state: RunState, verb: str) -> str:
+def resume_command(state: RunState, verb: str) -> str:
     """Return the command that lets a run go on, by `resume` or `extend`."""
     if verb == "extend":
         return extend_command(state, of_session=is_of_session(state))

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.command import named_argv
-from pytest_reflex.checks.registry import built_in, compile_rule
+from pytest_reflex.checks.command import find_argv
+from pytest_reflex.checks.registry import built_in_registry, compile_rule
 from pytest_reflex.criteria.author.planting import without_example
-from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof, Prover, RuleProof, Seed
+from pytest_reflex.criteria.author.prove import MOST_BYTES, Original, Proof, Prover, RuleProof
 from pytest_reflex.criteria.author.samples import judge_text, passes
 from pytest_reflex.errors import CriteriaError, ReflexError
 from pytest_reflex.model.enums import Outcome
@@ -86,7 +86,7 @@ def _is_declared(check: WireCheck, criteria: Criteria) -> bool:
 
 def unusable(checks: Iterable[WireCheck]) -> list[str]:
     """Return what keeps checks from being evaluated, each with its rule: a retry may fix it."""
-    registry, problems = built_in(), []
+    registry, problems = built_in_registry(), []
     for check in checks:
         try:
             registry.compile(CheckSpec.from_json(check), {})
@@ -101,7 +101,7 @@ def _settle(check: WireCheck, criteria: Criteria, allow_commands: bool) -> dict[
     rest = {key: check[key] for key in ("rule_id", "expected") if key in check}
     command = check["command"]
     if _is_declared(check, criteria):
-        argv = named_argv(criteria.commands[command], check.get("args") or {})
+        argv = find_argv(criteria.commands[command], check.get("args") or {})
         if argv:
             return {**rest, "type": "executable", "command": argv}
         return {
@@ -134,7 +134,7 @@ RUN_DIR = "PYTEST_REFLEX_RUN_DIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class AgentCheckedRules:
     """What was judged by checks of an agent's: `rules` with them, of an artifact that is `text`."""
 
     target: Target
@@ -142,7 +142,9 @@ class Made:
     text: str
 
 
-def made_by_agent(criteria: Criteria, target: Target, evaluation: Evaluation) -> tuple[Rule, ...]:
+def find_agent_checked(
+    criteria: Criteria, target: Target, evaluation: Evaluation
+) -> tuple[Rule, ...]:
     """Return the rules that passed by checks that the criteria do not have themselves."""
     passed = {row.rule.id for row in evaluation.results if row.passed}
     own = {rule.id for rule in criteria.rules if rule.checks}
@@ -151,7 +153,7 @@ def made_by_agent(criteria: Criteria, target: Target, evaluation: Evaluation) ->
     )
 
 
-def prove(made: Made, *, seconds: float = SECONDS) -> list[RuleProof]:
+def prove(made: AgentCheckedRules, *, seconds: float = SECONDS) -> list[RuleProof]:
     """Return what is known of each rule; what could not be proved is `unproven`, and says why."""
     if not made.rules:
         return []
@@ -160,10 +162,12 @@ def prove(made: Made, *, seconds: float = SECONDS) -> list[RuleProof]:
         return [_unproven(rule, why) for rule in made.rules]
     with temporary_folder("reflex-prove-") as folder:
         prove_one = _in(folder, made, Deadline(seconds))
-        return [_settled(prove_one(rule), made.target.criteria, seconds) for rule in made.rules]
+        return [
+            _explain_proof(prove_one(rule), made.target.criteria, seconds) for rule in made.rules
+        ]
 
 
-def _in(folder: Path, made: Made, deadline: Deadline) -> Callable[[Rule], RuleProof]:
+def _in(folder: Path, made: AgentCheckedRules, deadline: Deadline) -> Callable[[Rule], RuleProof]:
     """Return what proves a rule by texts in `folder`, which commands take for that of the run."""
     target, name = made.target, made.target.artifact.name
     environment = dict(target.environment)
@@ -171,9 +175,9 @@ def _in(folder: Path, made: Made, deadline: Deadline) -> Callable[[Rule], RulePr
         environment[RUN_DIR] = str(folder)
     prover = Prover(
         criteria=target.criteria,
-        registry=built_in(),
+        registry=built_in_registry(),
         root=target.root,
-        seeds=(Seed("the artifact", made.text, name, target.link_base),),
+        seeds=(Original("the artifact", made.text, name, target.link_base),),
         run_commands=True,
         folder=folder,
         name=name,
@@ -183,9 +187,9 @@ def _in(folder: Path, made: Made, deadline: Deadline) -> Callable[[Rule], RulePr
 
     def prove_one(rule: Rule) -> RuleProof:
         moved = replace(
-            rule, checks=tuple(_moved(spec, target, folder / name) for spec in rule.checks)
+            rule, checks=tuple(_move(spec, target, folder / name) for spec in rule.checks)
         )
-        if deadline.passed():
+        if deadline.has_passed():
             return RuleProof(rule=rule, proof=Proof.UNPROVEN, cut=True)
         try:
             (proof,) = prover.prove([moved])
@@ -218,7 +222,7 @@ def _stands(prover: Prover, rule: Rule, text: str) -> bool:
     return passes(results) is True
 
 
-def _moved(spec: CheckSpec, target: Target, path: Path) -> CheckSpec:
+def _move(spec: CheckSpec, target: Target, path: Path) -> CheckSpec:
     """Return a check whose command names `path` where it named the artifact."""
     command = spec.params.get("command")
     if not command:
@@ -227,17 +231,21 @@ def _moved(spec: CheckSpec, target: Target, path: Path) -> CheckSpec:
     if target.artifact.absolute().is_relative_to(target.root.absolute()):
         places.append(str(target.artifact.absolute().relative_to(target.root.absolute())))
 
-    def moved(word: str) -> str:
+    def replace_path(word: str) -> str:
         for place in places:
             if place in word:
                 return word.replace(place, str(path))
         return word
 
-    words = moved(command) if isinstance(command, str) else [moved(word) for word in command]
+    words = (
+        replace_path(command)
+        if isinstance(command, str)
+        else [replace_path(word) for word in command]
+    )
     return replace(spec, params={**spec.params, "command": words})
 
 
-def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
+def _explain_proof(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
     """Return a proof that says in its message why it is not proved, or cannot fail as it did."""
     if found.proof is Proof.UNCLEAR and any(found.failed_on):
         return replace(found, proof=Proof.PROVED)
@@ -255,7 +263,7 @@ def _settled(found: RuleProof, criteria: Criteria, seconds: float) -> RuleProof:
 
 
 def _without_example(rule: Rule, criteria: Criteria) -> bool:
-    return without_example(compile_rule(rule, criteria.vars, built_in()))
+    return without_example(compile_rule(rule, criteria.vars, built_in_registry()))
 
 
 def _elsewhere(rule: Rule, tried: int) -> RuleProof:
@@ -269,7 +277,7 @@ def _unproven(rule: Rule, why: str, tried: int = 0) -> RuleProof:
     return RuleProof(rule=rule, proof=Proof.UNPROVEN, message=message, tried=tried)
 
 
-def without_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Evaluation:
+def exclude_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Evaluation:
     """Return the evaluation in which rules by checks that are not proved were not measured.
 
     For whatever reason: it is the agent's that wrote the check, and mostly the artifact as well.
@@ -281,7 +289,7 @@ def without_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Eva
         replace(
             row,
             outcome=Outcome.NOT_MEASURED,
-            checks=tuple(_not_measured(check, open_yet[row.rule.id]) for check in row.checks),
+            checks=tuple(_unproved_result(check, open_yet[row.rule.id]) for check in row.checks),
         )
         if row.rule.id in open_yet
         else row
@@ -290,7 +298,7 @@ def without_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Eva
     return with_results(evaluation, rows)
 
 
-def _not_measured(check: CheckResult, proof: RuleProof) -> CheckResult:
+def _unproved_result(check: CheckResult, proof: RuleProof) -> CheckResult:
     message = f"{complaint(proof.to_json())}; PREPARE gets this message when it is asked again"
     return CheckResult(
         outcome=Outcome.NOT_MEASURED,
@@ -313,14 +321,14 @@ def complaint(proof: Mapping[str, Any]) -> str:
     )
 
 
-def refused(proofs: Sequence[Mapping[str, Any]]) -> str:
+def refusal_text(proofs: Sequence[Mapping[str, Any]]) -> str:
     """Return the message to PREPARE about its last checks; empty where all can fail."""
     found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
     told = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
     return f"{told}. Give checks that fail where the rule is broken" if told else ""
 
 
-def made_for(proofs: Sequence[Mapping[str, Any]], checks: Iterable[WireCheck]) -> str:
+def find_given_checks(proofs: Sequence[Mapping[str, Any]], checks: Iterable[WireCheck]) -> str:
     """Return the checks that PREPARE gave for rules that are not proved, as it gave them."""
     found = {one["rule"] for one in proofs if one["proof"] != Proof.PROVED.value}
     made = [dict(check) for check in checks if check["rule_id"] in found]

@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from threading import Event as Signal
 
-from pytest_reflex.drivers.reflex.decide import Act, Decision, decide
+from pytest_reflex.drivers.reflex.decide import Action, Decision, decide
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.prepared import needs_agent
-from pytest_reflex.drivers.reflex.setup import Proposal, run_started
+from pytest_reflex.drivers.reflex.setup import Proposal, start_event
 from pytest_reflex.drivers.reflex.steps import request_for
 from pytest_reflex.model.enums import Level, Outcome, Severity, Step
 from pytest_reflex.model.events import Event, EventKind
@@ -38,7 +38,7 @@ _ORDER = (Step.PLAN, Step.PRODUCE, Step.PREPARE, Step.CRITIQUE, Step.REFINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class RunPreview:
     """Where a run stands before its next step: `decision` is that step, or the end."""
 
     state: RunState
@@ -50,10 +50,10 @@ class Outlook:
 
 def outlook_of_new(
     proposal: Proposal, *, settings: Settings, project: Path, agents: Mapping[Step, str]
-) -> Outlook:
+) -> RunPreview:
     """Return the outlook of a proposal; the time in its run id is not known yet."""
     alias = proposal.order.alias or slug(proposal.order.task)
-    begun = run_started(proposal, alias, project, settings, agents)
+    begun = start_event(proposal, alias, project, settings, agents)
     event = Event(
         kind=EventKind.RUN_STARTED,
         run_id=f"{alias}-{START}",
@@ -70,14 +70,14 @@ def outlook_of_new(
 
 def outlook(
     state: RunState, *, artifact: str, artifact_path: str, events: Sequence[Event]
-) -> Outlook:
+) -> RunPreview:
     """Return the outlook of a run: past the events that would follow without any work."""
     told = tuple(events)
     found = state.evaluation  # what is on the disk is evaluated again before it counts
-    while (decision := _decided(state, found)).act in (Act.SWITCH, Act.ADVANCE):
-        told = (*told, _moved(state, decision))
+    while (decision := _decide(state, found)).act in (Action.SWITCH, Action.ADVANCE):
+        told = (*told, _move_event(state, decision))
         state = apply(state, told[-1])
-    return Outlook(
+    return RunPreview(
         state=state,
         decision=decision,
         artifact=artifact,
@@ -86,12 +86,12 @@ def outlook(
     )
 
 
-def _decided(state: RunState, found: Evaluation | None) -> Decision:
+def _decide(state: RunState, found: Evaluation | None) -> Decision:
     return decide(state, unverified=found is not None and state.evaluation is found)
 
 
-def _moved(state: RunState, decision: Decision) -> Event:
-    switched = decision.act is Act.SWITCH
+def _move_event(state: RunState, decision: Decision) -> Event:
+    switched = decision.act is Action.SWITCH
     following = state.iteration if switched else state.iteration + 1
     levels = {"from": Level.A.value, "to": Level.B.value}
     return Event(
@@ -106,13 +106,13 @@ def _moved(state: RunState, decision: Decision) -> Event:
     )
 
 
-def requests_of(outlook: Outlook) -> Iterator[tuple[StepRequest, tuple[str, ...]]]:
+def requests_of(outlook: RunPreview) -> Iterator[tuple[StepRequest, tuple[str, ...]]]:
     """Yield the requests of the rest of an iteration, each with what is not known yet."""
-    if outlook.decision.act is not Act.STEP:
+    if outlook.decision.act is not Action.STEP:
         return
     for step in _ORDER:
         if not _is_done(step, outlook.state):
-            state, artifact, unknown = _filled(step, outlook)
+            state, artifact, unknown = _fill(step, outlook)
             request = request_for(
                 step,
                 state,
@@ -135,7 +135,7 @@ def _is_done(step: Step, state: RunState) -> bool:
     return done[step]
 
 
-def _filled(step: Step, outlook: Outlook) -> tuple[RunState, str, tuple[str, ...]]:
+def _fill(step: Step, outlook: RunPreview) -> tuple[RunState, str, tuple[str, ...]]:
     """Return state and artifact with words in place of what a step needs and is not known yet."""
     state, artifact, unknown = outlook.state, outlook.artifact, []
     if step in (Step.PRODUCE, Step.PREPARE) and not state.planned:

@@ -16,20 +16,20 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, allowing, offered
-from pytest_reflex.drivers.reflex.steps import Done, interrupted
+from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, allow_flags, find_new_modules
+from pytest_reflex.drivers.reflex.steps import StepOutcome, interrupt_outcome
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.integrity.manifest import Change
-from pytest_reflex.integrity.outside import Behind, Outside
-from pytest_reflex.integrity.patterns import escaped, is_meant
+from pytest_reflex.integrity.outside import LinkedPaths, OutsideFiles
+from pytest_reflex.integrity.patterns import escape_path, is_meant
 from pytest_reflex.integrity.project import STATE, ProjectTree, pack, printable, unpack
 from pytest_reflex.integrity.tool_inputs import files_above
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event
-from pytest_reflex.model.plain import list_first, visible
+from pytest_reflex.model.plain import escape_control, list_first
 from pytest_reflex.model.run import Cost, cost_of, unknown_cost
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.storage.user_state import nothing_planted
+from pytest_reflex.storage.user_state import remove_planted_votes
 
 PROJECT = "project"
 ACCEPTED = "project_changes"
@@ -40,7 +40,7 @@ Covers = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class WatchScope:
     """What of a project is looked at, and what may change in it.
 
     `apart` are paths of our own, relative to the project. The agent may change what `may_change`
@@ -60,7 +60,7 @@ class Scope:
         """The option by which a person allows more."""
         return "--reflex-may-change" if self.of_session else "--may-change"
 
-    def accepting(self, alias: str) -> str:
+    def accept_command(self, alias: str) -> str:
         """Return the command by which a person accepts what was changed."""
         if self.of_session:
             return f"pytest --reflex-loop --reflex-resume {alias} --reflex-accept-changes"
@@ -78,7 +78,7 @@ class Scope:
     def follows(self, link: str) -> bool:
         """Return whether nothing may change behind a link."""
         named = (*self.may_change, *self.writes)
-        is_named = any(one.startswith(f"{escaped(link)}/") for one in named)
+        is_named = any(one.startswith(f"{escape_path(link)}/") for one in named)
         return not (is_named or self.is_free(link) or self.declares(link))
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProjectChanges:
     """What is different: `files` of the project by path, and everything in words."""
 
     files: Mapping[str, str] = field(default_factory=dict)
@@ -103,17 +103,17 @@ class ProjectWatch:
     `unseen` says that something else than this program may have been at work since the last look.
     """
 
-    def __init__(self, scope: Scope, outside: Outside) -> None:
+    def __init__(self, scope: WatchScope, outside: OutsideFiles) -> None:
         self._scope, self._outside = scope, outside
         self._tree = ProjectTree(scope.project, (*STATE, *scope.apart))
         self._lock, self._looked = Lock(), -_SOON
-        self._left, self._written = Found(), dict[str, str]()
+        self._left, self._written = ProjectChanges(), dict[str, str]()
         self.unseen = True
 
     @classmethod
     def begin(
         cls,
-        scope: Scope,
+        scope: WatchScope,
         programs: Iterable[str] = (),
         patterns: Iterable[str] = (),
         *,
@@ -124,18 +124,18 @@ class ProjectWatch:
         `state` is the folder of runs, which a link may lead to.
         """
         programs = list(programs)
-        watch = cls(scope, Outside.nothing())
+        watch = cls(scope, OutsideFiles.nothing())
         watch._tree.take()
         links = watch._tree.links() if programs else ()
-        behind = Behind.of(filter(scope.follows, links), scope.project, state)
+        behind = LinkedPaths.of(filter(scope.follows, links), scope.project, state)
         above = files_above(scope.project) if programs else ()
         held = (*patterns, *above, *behind.files)
-        watch._outside = Outside.take(scope.project, programs, held, behind.folders)
+        watch._outside = OutsideFiles.take(scope.project, programs, held, behind.folders)
         watch._looked, watch.unseen = time.monotonic(), False
         return watch
 
     @classmethod
-    def resume(cls, scope: Scope, events: Iterable[Event]) -> ProjectWatch:
+    def resume(cls, scope: WatchScope, events: Iterable[Event]) -> ProjectWatch:
         """Know what the events of a run say; of a run that recorded nothing, what is there now.
 
         What may change is what was recorded at the start, too.
@@ -144,7 +144,7 @@ class ProjectWatch:
         accepted: list[Mapping[str, Any]] = []
         allowed: list[str] = []
         for event in events:
-            allowed += map(escaped, event.payload.get(ALLOWED, ()))
+            allowed += map(escape_path, event.payload.get(ALLOWED, ()))
             record = event.payload.get(PROJECT, record)
             accepted += [event.payload[ACCEPTED]] if ACCEPTED in event.payload else []
         if not record:
@@ -157,7 +157,7 @@ class ProjectWatch:
             may_change=(*record["may_change"], *allowed),
             writes=tuple(record["writes"]),
         )
-        watch = cls(again, Outside.from_json(newest, scope.project))
+        watch = cls(again, OutsideFiles.from_json(newest, scope.project))
         watch._tree.decode(record["files"])
         for one in accepted:
             watch._tree.accept(unpack(one["files"]))
@@ -177,7 +177,7 @@ class ProjectWatch:
         """The files that are known by size and time alone: they are too large to be read."""
         return self._tree.unread
 
-    def look(self, *, packages: bool = True) -> Found:
+    def look(self, *, packages: bool = True) -> ProjectChanges:
         """Return what is not as it is known; raises StateError where this is unknown, twice.
 
         Without `packages` those that are installed are left out, if a look at them was just taken.
@@ -192,9 +192,9 @@ class ProjectWatch:
             if packages:
                 self._looked = time.monotonic()
             self.unseen = False
-            return Found(files, (*self._tree.described(files), *outside))
+            return ProjectChanges(files, (*self._tree.describe(files), *outside))
 
-    def accept(self, found: Found) -> dict[str, Any]:
+    def accept(self, found: ProjectChanges) -> dict[str, Any]:
         """Know everything as it was found, and return what an event says of that."""
         is_of_project = len(found.changes) == len(found.files)
         self._tree.accept(found.files)
@@ -208,7 +208,7 @@ class ProjectWatch:
         """Raise PausedError where the project is not as it was when the run last looked."""
         self._refuse(self.look(packages=False), alias)
 
-    def undeclared(self) -> tuple[Change, ...]:
+    def find_undeclared(self) -> tuple[Change, ...]:
         """Return what is different and no check declares to write."""
         return self._apart(self.look())[1].changes
 
@@ -236,48 +236,49 @@ class ProjectWatch:
         self._written |= declared.files
         return "", {ACCEPTED: {"files": pack(self._written)}} if self._written else {}
 
-    def _apart(self, found: Found) -> tuple[Found, Found]:
+    def _apart(self, found: ProjectChanges) -> tuple[ProjectChanges, ProjectChanges]:
         """Return the part of what was found that checks declare to write, and the rest."""
         is_declared = {path: self._scope.declares(path) for path in found.files}
         files = {p: digest for p, digest in found.files.items() if is_declared[p]}
-        written = self._tree.described(files)
+        written = self._tree.describe(files)
         rest = {p: digest for p, digest in found.files.items() if not is_declared[p]}
         others = tuple(change for change in found.changes if change not in written)
-        return Found(files, written), Found(rest, others)
+        return ProjectChanges(files, written), ProjectChanges(rest, others)
 
-    def _refuse(self, found: Found, alias: str) -> None:
+    def _refuse(self, found: ProjectChanges, alias: str) -> None:
         if found:
             raise PausedError(
-                f"the project changed since the run last looked at it: {named(found.changes)}",
-                hint=f"review the changes, then: {self._scope.accepting(alias)}",
+                "the project changed since the run last looked at it: "
+                f"{format_changes(found.changes)}",
+                hint=f"review the changes, then: {self._scope.accept_command(alias)}",
             )
 
-    def in_call(self, found: Found, step: str) -> str:
+    def in_call(self, found: ProjectChanges, step: str) -> str:
         """Return what to say of a change in the time of an agent's call."""
         allow = self._allow(found.changes)
-        return f"modified during the agent's call ({step}): {named(found.changes)}{allow}"
+        return f"modified during the agent's call ({step}): {format_changes(found.changes)}{allow}"
 
-    def _in_evaluation(self, found: Found) -> str:
+    def _in_evaluation(self, found: ProjectChanges) -> str:
         """Return what to say of a change that a check made and does not declare."""
         paths = [printable(path) for path in found.files][:_MOST_NAMED]
         hint = self._allow(found.changes)
         if paths and not self._scope.of_session:
-            declared = visible(json.dumps(paths, ensure_ascii=False))
+            declared = escape_control(json.dumps(paths, ensure_ascii=False))
             hint = f" (where a check writes that, declare it there: writes: {declared})"
-        return f"modified during EVALUATE: {named(found.changes)}{hint}"
+        return f"modified during EVALUATE: {format_changes(found.changes)}{hint}"
 
     def _allow(self, changes: Sequence[Change]) -> str:
-        return allowing(changes, self._scope.flag, _MOST_NAMED)
+        return allow_flags(changes, self._scope.flag, _MOST_NAMED)
 
 
-def named(changes: Iterable[Change]) -> str:
+def format_changes(changes: Iterable[Change]) -> str:
     """Return some changes in one line: path and what became of it."""
-    return list_first((visible(str(change)) for change in changes), _MOST_NAMED, "; ")
+    return list_first((escape_control(str(change)) for change in changes), _MOST_NAMED, "; ")
 
 
 def unread_text(paths: Sequence[str]) -> str:
     """Return that files are too large to be read, so that only their time and size are known."""
-    shown = list_first((visible(printable(path)) for path in paths), _MOST_NAMED)
+    shown = list_first((escape_control(printable(path)) for path in paths), _MOST_NAMED)
     return f"Too large to compare by content, compared by time and size: {shown}"
 
 
@@ -302,7 +303,7 @@ class Calls:
         self._lock, self._open = Lock(), 0
         self._costs: dict[Step, Callable[[], Cost | None]] = {}
 
-    def watched(self, ask: Callable[[StepRequest], Reply], request: StepRequest) -> Reply:
+    def watch_call(self, ask: Callable[[StepRequest], Reply], request: StepRequest) -> Reply:
         """Return an answer; raises PausedError where the project changed before the call."""
         if request.step in self._free:
             return ask(request)
@@ -315,14 +316,16 @@ class Calls:
         try:
             self._begin(request.step)
             self._costs[request.step] = lambda: unknown_cost(time.monotonic() - began)
-            with nothing_planted(self._watch.project):
+            with remove_planted_votes(self._watch.project):
                 reply = ask(request)
             self._costs[request.step] = lambda: cost_of(reply)
         finally:
             with self._lock:
                 self._open -= 1
         if not reply.details.get("free") and (found := self._watch.look()):
-            self.offered = () if self.tampering else offered(found.changes, self._watch.project)
+            self.offered = (
+                () if self.tampering else find_new_modules(found.changes, self._watch.project)
+            )
             self.tampering = self.tampering or self._watch.in_call(found, request.step.value)
         return reply
 
@@ -334,9 +337,9 @@ class Calls:
         """Note that what a step came to is durable, with its price."""
         self._costs.pop(step, None)
 
-    def interrupted(self) -> Iterator[Done]:
+    def interrupted_calls(self) -> Iterator[StepOutcome]:
         """Yield an event for each call whose step is not durable: it was paid all the same."""
         for step, cost in list(self._costs.items()):
             self.settle(step)
             if paid := cost():
-                yield interrupted(step, paid)
+                yield interrupt_outcome(step, paid)

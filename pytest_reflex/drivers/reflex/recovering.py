@@ -21,7 +21,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     refuse_newer,
     tells_of,
 )
-from pytest_reflex.drivers.reflex.steps import Done, interrupted
+from pytest_reflex.drivers.reflex.steps import StepOutcome, interrupt_outcome
 from pytest_reflex.errors import StateError, TamperedError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
@@ -69,7 +69,7 @@ _OF_PEOPLE = (EventKind.FEEDBACK_GIVEN, EventKind.CHANGES_ACCEPTED, EventKind.RU
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PendingCall:
     """A call that began behind event `after`; of a vote, `vote` is the question to the judge."""
 
     step: Step
@@ -87,7 +87,7 @@ class Call:
         return event.step is self.step and event.kind not in _OF_PEOPLE
 
 
-def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[Call]:
+def find_lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[PendingCall]:
     """Return the calls that run.json has as under way and that are in no event."""
     wire = run.get(CALLS) if tells_of(run, events[0].run_id) else None
     calls = [call for one in (wire if isinstance(wire, list) else ()) for call in _calls(one)]
@@ -98,21 +98,21 @@ def lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[Call]:
     ]
 
 
-def _calls(wire: Any) -> Iterator[Call]:
+def _calls(wire: Any) -> Iterator[PendingCall]:
     if not isinstance(wire, Mapping):
         return
     step, after, vote = wire.get("step"), wire.get("after"), wire.get("vote", "")
     if step in list(Step) and isinstance(after, int) and isinstance(vote, str):
-        yield Call(Step(step), after, vote)
+        yield PendingCall(Step(step), after, vote)
 
 
-def paid_calls(calls: Iterable[Call]) -> Iterator[tuple[Done, str]]:
+def record_lost_calls(calls: Iterable[PendingCall]) -> Iterator[tuple[StepOutcome, str]]:
     """Yield an event for the calls of each step, which were paid, with what is said of it."""
     for step, number in Counter(call.step for call in calls).items():
         cost = {**unknown_cost(0.0), "calls": number}
         many = "its call counts" if number == 1 else f"its {number} calls count"
         yield (
-            interrupted(step, cost),
+            interrupt_outcome(step, cost),
             f"{step.value} was under way when the run was killed; {many} as paid",
         )
 
@@ -121,7 +121,7 @@ def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Ev
     """Return the state of an interrupted run as it will be when somebody goes on with it."""
     if state.status is not RunStatus.RUNNING:
         return state
-    spend: Spend = state.spend.with_calls(unknown_cost(0.0) for _ in lost_calls(run, events))
+    spend: Spend = state.spend.with_calls(unknown_cost(0.0) for _ in find_lost_calls(run, events))
     return replace(state, spend=spend)
 
 

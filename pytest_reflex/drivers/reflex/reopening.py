@@ -9,25 +9,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.common.drive import exhausted
+from pytest_reflex.checks.registry import built_in_registry
+from pytest_reflex.drivers.common.drive import find_exhausted
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.offering import ALLOWED, refuse_tampered
 from pytest_reflex.drivers.reflex.prepared import WITHHELD, commands_made
-from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
-    accepted,
+    accept_project,
     free_steps,
-    holding_of,
+    inputs_of,
     manifest_of,
     seal_of,
     watch_again,
 )
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.drivers.reflex.statefile import is_of_session, refuse_session
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.tool_inputs import files_beside
 from pytest_reflex.model.enums import Step
@@ -52,15 +52,15 @@ def adopt(
     it, commands that agents make are run, those in its checks too.
     """
     state, plugins = files.state, settings["plugins"]
-    holding = holding_of(
+    holding = inputs_of(
         state.criteria,
-        built_in(),
+        built_in_registry(),
         project=project,
         artifact=files.folder.parent,
         may_change=settings["loop.may_change"],
     )
     sealed = manifest_of(files=[], plugins=plugins, artifact=files.artifact_path, project=project)
-    scope = Scope(
+    scope = WatchScope(
         project=project,
         apart=own_paths(project, files.folder.parent),
         may_change=holding.may_change,
@@ -98,7 +98,7 @@ def adopt(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class More:
+class ExtendRequest:
     """What a person adds: amounts as they were typed, `+2` for two more, `6` for six in all.
 
     `allow` are modules that the agent had added, and may keep and change from now on.
@@ -109,7 +109,7 @@ class More:
     allow: tuple[str, ...] = ()
 
 
-def extended(state: RunState, more: More) -> Limits:
+def extend_limits(state: RunState, more: ExtendRequest) -> Limits:
     """Return the limits under which a run goes on; raises UsageError where it would not."""
     _refuse(state, more.allow)
     prefix = "--reflex-" if is_of_session(state) else "--"
@@ -125,7 +125,7 @@ def extended(state: RunState, more: More) -> Limits:
             f"all {limits.max_iterations} iterations of {state.alias!r} are used up",
             hint=f"{prefix}max-iterations +2 allows two more",
         )
-    if spent := exhausted(limits.budget, state.spend):
+    if spent := find_exhausted(limits.budget, state.spend):
         key = spent.partition(":")[0]
         raise UsageError(
             f"the budget of {state.alias!r} is used up ({spent})",
@@ -155,22 +155,22 @@ def _iterations(state: RunState, text: str | None) -> int:
     return int(number) + (state.limits.max_iterations if text.startswith("+") else 0)
 
 
-def extension(state: RunState, more: More, confirmed_by: str) -> Done:
+def extension(state: RunState, more: ExtendRequest, confirmed_by: str) -> StepOutcome:
     """Return the event that a run goes on with `more`; raises UsageError where it would not."""
     payload: dict[str, Any] = {
-        "limits": extended(state, more).to_json(),
+        "limits": extend_limits(state, more).to_json(),
         "reason": state.stop.to_json()["reason"],
         "confirmation": {"by": confirmed_by, "at": datetime.now(UTC).isoformat()},
     }
     if state.stop.offered:
         payload[ALLOWED] = list(state.stop.offered)
-    return Done(kind=EventKind.RUN_EXTENDED, step=state.step, payload=payload)
+    return StepOutcome(kind=EventKind.RUN_EXTENDED, step=state.step, payload=payload)
 
 
 @contextmanager
 def reopen(
     folder: Path,
-    more: More,
+    more: ExtendRequest,
     *,
     confirmed_by: str,
     project: Path,
@@ -213,7 +213,7 @@ def continue_loop(
     watch = watch_again(files, project)
     return ReflexLoop(
         files=files,
-        opening=(*opening, *(accepted(files, watch) if accept_changes else ())),
+        opening=(*opening, *(accept_project(files, watch) if accept_changes else ())),
         leftovers=leftovers,
         hooks=hooks,
         project=project,

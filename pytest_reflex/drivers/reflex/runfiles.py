@@ -41,7 +41,7 @@ from pytest_reflex.drivers.reflex.statefile import (
     read_pointer,
     run_json,
 )
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.errors import (
     ArtifactError,
     StateError,
@@ -90,7 +90,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery, self._lock = "", RLock()
-        self._calls: list[recovering.Call] = []
+        self._calls: list[recovering.PendingCall] = []
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered, self.lost = journal.recovered, 0
@@ -124,7 +124,7 @@ class RunFiles(RecordedRun):
             written = read_object(folder / RUN)
             recovering.refuse_what_is_ahead(files, written, journal.torn_lines)
             if files.state.status is RunStatus.RUNNING:
-                files._calls = recovering.lost_calls(written, events)
+                files._calls = recovering.find_lost_calls(written, events)
             files._roll_forward()
             files._count_lost_calls()
         except BaseException:
@@ -137,7 +137,7 @@ class RunFiles(RecordedRun):
 
     def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for done, told in list(recovering.paid_calls(self._calls)):
+        for done, told in list(recovering.record_lost_calls(self._calls)):
             self.commit(done)
             self.recovered, self.lost = (*self.recovered, told), self.lost + 1
 
@@ -161,14 +161,14 @@ class RunFiles(RecordedRun):
     def begin_call(self, step: Step, vote: str = "") -> None:
         """Note that an agent is asked, until an event has it; by any thread."""
         with self._lock:
-            self._calls.append(recovering.Call(step, self.state.last_seq, vote))
+            self._calls.append(recovering.PendingCall(step, self.state.last_seq, vote))
             self._write_run()
 
-    def unheard_votes(self) -> list[Done]:
+    def unheard_votes(self) -> list[StepOutcome]:
         """Return the event, if there is one to be, for calls of a judge that are in no event."""
         with self._lock:
             votes = [call for call in self._calls if call.vote]
-        return [done for done, _ in recovering.paid_calls(votes)] if votes else []
+        return [done for done, _ in recovering.record_lost_calls(votes)] if votes else []
 
     def end_calls(self) -> None:
         """Note that no call is under way any more."""
@@ -177,7 +177,7 @@ class RunFiles(RecordedRun):
                 self._calls.clear()
                 self._write_run()
 
-    def commit(self, done: Done) -> Event:
+    def commit(self, done: StepOutcome) -> Event:
         """Make a step durable and return its event."""
         if self.is_foreign:
             self.adopt({})
@@ -269,7 +269,7 @@ class RunFiles(RecordedRun):
         """Return what people ask of this run through current.json."""
         pointer = read_pointer(self.folder.parent)
         self._is_named = pointer.run_id == self.state.run_id
-        return pointer.asked_of(self.state.run_id)
+        return pointer.requests_of(self.state.run_id)
 
     def adopt_feedback(self, asked: Mapping[str, str]) -> list[Event]:
         """Make what people say of the artifact durable, once, and take it off current.json."""
@@ -281,10 +281,10 @@ class RunFiles(RecordedRun):
         if asked:
             run_id = self.state.run_id
 
-            def taken(pointer: Pointer) -> Pointer:
-                return pointer.asking(run_id, pointer.asked_of(run_id).without(asked))
+            def take_feedback(pointer: Pointer) -> Pointer:
+                return pointer.with_requests(run_id, pointer.requests_of(run_id).without(asked))
 
-            change_pointer(self.folder.parent, taken, self.folder)
+            change_pointer(self.folder.parent, take_feedback, self.folder)
         return events
 
     def has_feedback(self, key: str) -> bool:
@@ -296,7 +296,7 @@ class RunFiles(RecordedRun):
         """Commit a person's critique; `key` distinguishes it from all others."""
         payload = {"id": key, "text": text}
         return self.commit(
-            Done(kind=EventKind.FEEDBACK_GIVEN, step=self.state.step, payload=payload)
+            StepOutcome(kind=EventKind.FEEDBACK_GIVEN, step=self.state.step, payload=payload)
         )
 
     def adopt_changes_by_hand(self) -> list[Event]:
@@ -321,7 +321,7 @@ class RunFiles(RecordedRun):
                 f"{error.problems[0].message}; it was changed by hand", hint=_REMOVE
             ) from None
         kind, by = EventKind.ARTIFACT_CREATED, {"by": "hand"}
-        return [self.commit(Done(kind=kind, step=Step.EVALUATE, payload=by, artifact=text))]
+        return [self.commit(StepOutcome(kind=kind, step=Step.EVALUATE, payload=by, artifact=text))]
 
     def _roll_forward(self) -> None:
         """After a crash: an artifact that is missing or one event behind is written again.

@@ -24,19 +24,19 @@ from pytest_reflex.drivers.common.judging_files import (
     commands_in,
     files_beyond,
     files_of_commands,
-    loaded_from,
+    find_loaded_sources,
     outputs_of,
     patterns_of,
     sources_of,
 )
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.history import RecordedRun
-from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, WatchScope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.integrity.manifest import Manifest, compare, look_again, take
 from pytest_reflex.integrity.outside import programs_of
-from pytest_reflex.integrity.patterns import escaped, is_meant
+from pytest_reflex.integrity.patterns import escape_path, is_meant
 from pytest_reflex.integrity.project import is_left_out
 from pytest_reflex.integrity.tool_inputs import pytest_files, up_to
 from pytest_reflex.model.enums import Step
@@ -68,11 +68,11 @@ def manifest_of(
     pytest would read beside it is held too.
     """
     plugins = list(plugins)
-    patterns = [escaped(_inside(path, project)) for path in files]
+    patterns = [escape_path(_inside(path, project)) for path in files]
     patterns += [pattern for plugin in plugins for pattern in patterns_of(plugin)]
     patterns += pytest_files([_inside(artifact.parent, project)])
     if plugins:
-        patterns += [escaped(_inside(path, project)) for path in loaded_from(project)]
+        patterns += [escape_path(_inside(path, project)) for path in find_loaded_sources(project)]
     return take(patterns, root=project)
 
 
@@ -92,7 +92,7 @@ def rule_files(
     folders = [*up_to(project, artifact)]
     if link_base is not None:
         folders += up_to(project, link_base / "draft")
-    patterns = [escaped(_inside(path, project)) for path in files]
+    patterns = [escape_path(_inside(path, project)) for path in files]
     patterns += pytest_files(_inside(folder, project) for folder in dict.fromkeys(folders))
     return patterns + [pattern for plugin in plugins for pattern in patterns_of(plugin)]
 
@@ -110,7 +110,7 @@ def _inside(path: Path, project: Path) -> Path:
     return full.relative_to(base) if full.is_relative_to(base) else full
 
 
-class Watch:
+class IntegrityWatch:
     """Looks whether things are as the first event of a run has them.
 
     A run begun by a version without manifests is held by its seal alone.
@@ -123,7 +123,7 @@ class Watch:
         wire = started.get("sealed")
         self._manifest = Manifest.from_json(wire, project) if wire else None
 
-    def tampering(self) -> str:
+    def find_tampering(self) -> str:
         """Return which files were added, changed or removed since the start; empty for none."""
         if self._manifest is None:
             same = seal_of(Criteria.from_json(self._criteria), self._plugins) == self._seal
@@ -132,10 +132,10 @@ class Watch:
         changes = compare(self._manifest, found)
         if not changes:
             self._manifest = found
-        return told(map(str, changes))
+        return format_changes(map(str, changes))
 
 
-def told(changes: Iterable[str]) -> str:
+def format_changes(changes: Iterable[str]) -> str:
     """Return some changes in one line."""
     return list_first(changes, _TOLD, "; ")
 
@@ -144,7 +144,7 @@ FREE_AGENTS = ("offline", "replay")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
+class ProtectedInputs:
     """What is to be known of the checks of a run: `programs` are what they start, as patterns.
 
     The agent may change what `may_change` means, checks may write what `writes` means;
@@ -160,7 +160,7 @@ class Holding:
     votes: int = 0
 
 
-def holding_of(
+def inputs_of(
     criteria: Criteria,
     registry: Registry,
     *,
@@ -168,7 +168,7 @@ def holding_of(
     artifact: Path,
     may_change: Iterable[str] = (),
     judges: Iterable[Command] = (),
-) -> Holding:
+) -> ProtectedInputs:
     """Return what has to be held for criteria; `judges` are commands that judge beside checks."""
     compiled = compile_rules(criteria.rules, criteria.vars, registry)
     checks = tuple(compiled.values())
@@ -176,12 +176,12 @@ def holding_of(
     commands = [*(one.argv for one in commands_of(checks)), *declared, *judges]
     written = [*commands_in(criteria, checks), *judges]
     named = list(files_of_commands(written, project=project, artifact=artifact))
-    scope = Scope(project=project, may_change=tuple(may_change))
-    return Holding(
+    scope = WatchScope(project=project, may_change=tuple(may_change))
+    return ProtectedInputs(
         # Where no look at the project goes, a file is held by itself.
         programs=(
             *programs_of(commands, project),
-            *([escaped(sys.executable)] if any(commands) else ()),
+            *([escape_path(sys.executable)] if any(commands) else ()),
             *filter(is_left_out, named),
             *files_beyond(written, project),
         ),
@@ -209,7 +209,7 @@ def writes_of(checks: Sequence[CompiledCheck]) -> tuple[str, ...]:
 
 
 def free_steps(
-    agents: Mapping[Step, str], plugins: Iterable[str], holding: Holding | None = None
+    agents: Mapping[Step, str], plugins: Iterable[str], holding: ProtectedInputs | None = None
 ) -> frozenset[Step]:
     """Return the steps that a part of this program answers, where no plugin may answer before.
 
@@ -228,15 +228,15 @@ def watch_again(files: RecordedRun, project: Path) -> ProjectWatch:
     setup = files.state.setup
     named = (setup.get(key) for key in ("output", "input", "record"))
     own = own_paths(project, files.folder.parent, *named)
-    return ProjectWatch.resume(Scope(project=project, apart=own), files.latest_events())
+    return ProjectWatch.resume(WatchScope(project=project, apart=own), files.latest_events())
 
 
-def accepted(files: RunFiles, watch: ProjectWatch) -> tuple[Event, ...]:
+def accept_project(files: RunFiles, watch: ProjectWatch) -> tuple[Event, ...]:
     """Take the project as it is now, and return the durable event that says so, if any."""
     found = watch.look()
     if not found:
         return ()
     paths = [change.path for change in found.changes]
     payload = {"paths": paths, **watch.accept(found)}
-    done = Done(kind=EventKind.CHANGES_ACCEPTED, step=files.state.step, payload=payload)
+    done = StepOutcome(kind=EventKind.CHANGES_ACCEPTED, step=files.state.step, payload=payload)
     return (files.commit(done),)

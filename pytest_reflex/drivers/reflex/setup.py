@@ -25,21 +25,21 @@ from pytest_reflex.drivers.reflex.named_files import (
     refuse_record,
     unusable,
 )
-from pytest_reflex.drivers.reflex.overview import Run, find_run, interrupted_loop
-from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, Scope
+from pytest_reflex.drivers.reflex.overview import RunOverview, find_interrupted, find_run
+from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.seal import (
-    Holding,
+    ProtectedInputs,
     free_steps,
-    holding_of,
     holds_rules,
+    inputs_of,
     manifest_of,
     rule_files,
     seal_of,
 )
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION, refuse_session
-from pytest_reflex.drivers.reflex.steps import Done
-from pytest_reflex.drivers.reflex.survey import has_ended
+from pytest_reflex.drivers.reflex.steps import StepOutcome
+from pytest_reflex.drivers.reflex.survey import ended_error
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.tool_inputs import files_beside
 from pytest_reflex.model.enums import Level, Step
@@ -92,7 +92,7 @@ class Proposal:
     draft: str | None
     seal: str
     sources: tuple[Path, ...] = ()
-    holding: Holding = field(default_factory=Holding)
+    holding: ProtectedInputs = field(default_factory=ProtectedInputs)
     orders: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,7 +116,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
     draft = None
     if order.draft is not None:
         draft = read_draft(order.draft).raw_text
-    holding = holding_of(
+    holding = inputs_of(
         criteria,
         registry,
         project=project,
@@ -178,7 +178,7 @@ def begin(
         raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
     files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
     try:
-        begun = run_started(proposal, files.alias, project, settings, agents)
+        begun = start_event(proposal, files.alias, project, settings, agents)
         sealed = manifest_of(
             files=[
                 *proposal.sources,
@@ -188,7 +188,7 @@ def begin(
             artifact=files.artifact_path,
             project=project,
         )
-        scope = Scope(
+        scope = WatchScope(
             project=project,
             apart=own_paths(project, files.folder.parent, order.draft, order.output, order.record),
             may_change=proposal.holding.may_change,
@@ -215,13 +215,13 @@ def begin(
         files.close()
 
 
-def run_started(
+def start_event(
     proposal: Proposal,
     alias: str,
     project: Path,
     settings: Settings,
     agents: Mapping[Step, str],
-) -> Done:
+) -> StepOutcome:
     """Return the first event of a proposal, not yet durable."""
     order, criteria = proposal.order, proposal.criteria
     setup: dict[str, Any] = {
@@ -262,7 +262,7 @@ def run_started(
     }
     if proposal.draft is not None:
         payload["draft"] = proposal.draft
-    return Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
+    return StepOutcome(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload)
 
 
 def _relative(path: Path, project: Path) -> str:
@@ -272,18 +272,18 @@ def _relative(path: Path, project: Path) -> str:
     return str(full.relative_to(base)) if full.is_relative_to(base) else str(full)
 
 
-def resumable(root: Path, alias: str | None) -> Run:
+def resumable(root: Path, alias: str | None) -> RunOverview:
     """Return a run that can be resumed; without an alias one that no process drives, if any.
 
     Raises UsageError where it has ended, with what can be done instead.
     """
-    run = find_run(root, alias or interrupted_loop(root))
+    run = find_run(root, alias or find_interrupted(root))
     if run.state.status is RunStatus.RUNNING:
         refuse_session(run.state)
         return run
     if not run.alive:  # killed after its last event, it may have left files behind that
         RunFiles.open(run.folder).close()
-    raise has_ended(run)
+    raise ended_error(run)
 
 
 @contextmanager
@@ -308,7 +308,7 @@ def take_up(
     files = RunFiles.open(folder)
     try:
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
-            raise has_ended(Run(folder=folder, state=files.state, alive=True))
+            raise ended_error(RunOverview(folder=folder, state=files.state, alive=True))
         refuse_session(files.state)
         if allow_agent_commands and not files.is_foreign:
             raise UsageError(

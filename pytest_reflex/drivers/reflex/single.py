@@ -16,7 +16,7 @@ from typing import Any
 from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
 from pytest_reflex.drivers.reflex.recovering import keep_beside, with_partial
-from pytest_reflex.drivers.reflex.steps import Done, obstacle, perform, request_for
+from pytest_reflex.drivers.reflex.steps import StepOutcome, obstacle, perform, request_for
 from pytest_reflex.errors import StepError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Level, Step
@@ -30,7 +30,7 @@ from pytest_reflex.reports.run_lines import refusal_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alone:
+class StepContext:
     """An artifact outside of any run, what it is checked against, and the hooks that answer.
 
     `project` is the working directory of formatters; `notice` is called with a line about what
@@ -45,7 +45,7 @@ class Alone:
     notice: Callable[[str], object] = lambda text: None
 
 
-def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
+def criticise(alone: StepContext, evaluation: Evaluation) -> Critique:
     """Return the critique of an evaluation; no agent is asked where no rule failed.
 
     Raises StepError where the answers were not a critique, twice.
@@ -57,7 +57,7 @@ def criticise(alone: Alone, evaluation: Evaluation) -> Critique:
     return Critique(issues=tuple(payload["issues"]), agent=payload["agent"], costs=costs)
 
 
-def refine(alone: Alone, issues: Sequence[Issue]) -> Refinement:
+def refine(alone: StepContext, issues: Sequence[Issue]) -> Refinement:
     """Return the artifact after safe fixes, and after the agent for what they do not fix.
 
     Raises StepError where the agent gave no text, twice.
@@ -77,7 +77,7 @@ def refine(alone: Alone, issues: Sequence[Issue]) -> Refinement:
     )
 
 
-def _state(alone: Alone, **known: Any) -> RunState:
+def _state(alone: StepContext, **known: Any) -> RunState:
     return RunState(
         run_id="none",
         alias="none",
@@ -93,7 +93,9 @@ def _state(alone: Alone, **known: Any) -> RunState:
     )
 
 
-def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cost, ...]]:
+def _perform(
+    step: Step, state: RunState, alone: StepContext
+) -> tuple[StepOutcome, tuple[Cost, ...]]:
     costs: list[Cost] = []
     answer = partial(ask, alone.hooks)
     refused = ""
@@ -118,14 +120,14 @@ def _perform(step: Step, state: RunState, alone: Alone) -> tuple[Done, tuple[Cos
     )
 
 
-def _keep(alone: Alone, done: Done) -> Done:
+def _keep(alone: StepContext, done: StepOutcome) -> StepOutcome:
     """Keep partial output, and say so at once: the second try may be a good one."""
     kept = keep_beside(alone.artifact.path, done.step, done.partial)
     alone.notice(f"{done.step.value}: {kept[1]}")
     return replace(done, payload=with_partial(done.payload, kept))
 
 
-def _request(step: Step, state: RunState, alone: Alone) -> StepRequest:
+def _request(step: Step, state: RunState, alone: StepContext) -> StepRequest:
     artifact = alone.artifact
     request = request_for(
         step,

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from pytest_reflex.drivers.common.control import FEEDBACK, NOW, STOP, Requests
 from pytest_reflex.errors import StateError, UsageError
-from pytest_reflex.model.rules import floored
+from pytest_reflex.model.rules import round_down
 from pytest_reflex.model.run import RunState
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.atomic import remove_file, replace_file
@@ -69,7 +69,7 @@ def run_json(state: RunState) -> dict[str, Any]:
         "evaluation": state.evaluation.to_json() if state.evaluation else None,
         "critique": None if state.issues is None else {"issues": list(state.issues)},
         "stop": state.stop.to_json(),
-        "last_score": floored(last) if last is not None else 0,
+        "last_score": round_down(last) if last is not None else 0,
         "last_score_exact": f"{last.numerator}/{last.denominator}" if last is not None else "0/1",
         "stagnation_count": state.stagnation_count,
         "artifact": {"sha256": state.artifact_sha256, "status": state.artifact_status},
@@ -140,21 +140,21 @@ class Pointer:
         found = self.named.get("active_run_id")
         return found if isinstance(found, str) else ""
 
-    def asked_of(self, run_id: str) -> Requests:
+    def requests_of(self, run_id: str) -> Requests:
         return self.asked.get(run_id, Requests())
 
-    def asking(self, run_id: str, requests: Requests) -> Pointer:
+    def with_requests(self, run_id: str, requests: Requests) -> Pointer:
         """Return the pointer with the requests of a run replaced; without any it has no entry."""
         others = {key: value for key, value in self.asked.items() if key != run_id}
         return replace(
             self, asked={**others, run_id: requests} if requests != Requests() else others
         )
 
-    def naming(self, state: RunState | None) -> Pointer:
+    def with_run(self, state: RunState | None) -> Pointer:
         return replace(self, named=current_json(state) if state else {})
 
     def to_json(self) -> dict[str, Any]:
-        wire = {**self.named, **self.asked_of(self.run_id).to_json()}
+        wire = {**self.named, **self.requests_of(self.run_id).to_json()}
         others = {key: r.to_json() for key, r in self.asked.items() if key != self.run_id}
         return {**wire, OTHERS: others} if others else wire
 
@@ -170,7 +170,7 @@ class Pointer:
         }
         pointer = cls(named=named, asked=asked)
         own = Requests.from_json(wire)
-        return pointer.asking(pointer.run_id, pointer.asked_of(pointer.run_id) | own)
+        return pointer.with_requests(pointer.run_id, pointer.requests_of(pointer.run_id) | own)
 
 
 def read_pointer(root: Path) -> Pointer:
@@ -210,17 +210,19 @@ def follow(
     def change(pointer: Pointer) -> Pointer:
         ours = pointer.run_id == state.run_id
         if state.status is not RunStatus.RUNNING:
-            return settled(root, pointer.asking(state.run_id, Requests()), but=state.run_id)
+            return repair_pointer(
+                root, pointer.with_requests(state.run_id, Requests()), but=state.run_id
+            )
         claims = began or (moved if ours else _is_older(root, pointer, state))
-        return pointer.naming(state) if claims else pointer
+        return pointer.with_run(state) if claims else pointer
 
     return change
 
 
-def settled(root: Path, pointer: Pointer, *, but: str = "") -> Pointer:
+def repair_pointer(root: Path, pointer: Pointer, *, but: str = "") -> Pointer:
     """Return a pointer that names a run that goes on, and not the run `but`."""
     if pointer.named and (pointer.run_id == but or _dangles(root, pointer)):
-        return pointer.naming(newest_running(root, but))
+        return pointer.with_run(newest_running(root, but))
     return pointer
 
 

@@ -30,7 +30,7 @@ from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import INTERRUPTED, Event, EventKind
 from pytest_reflex.model.run import Cost, RunState, cost_of
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.process.environment import hide, own_secrets
+from pytest_reflex.process.environment import own_secrets, redact
 
 Ask = Callable[[StepRequest], Reply]
 
@@ -38,7 +38,7 @@ _ANSWER = 2_000  # characters of a refused answer that its event keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class StepOutcome:
     """What a step came to: an event to commit, and the new artifact where there is one.
 
     `partial` is what an agent had written when it was stopped or failed: never used, but paid for.
@@ -59,7 +59,7 @@ def perform(
     *,
     allow_commands: bool,
     project: Path,
-) -> Done:
+) -> StepOutcome:
     """Run one agent step (not EVALUATE); an invalid answer comes back as a phase_error.
 
     `project` is the folder in which a formatter runs that a fix names.
@@ -74,30 +74,30 @@ def perform(
         if step is Step.CRITIQUE:
             return _critique(state, request, ask)
         return _refine(state, request, ask, project)
-    except _StepError as failed:
+    except _UnusableAnswerError as failed:
         done = phase_error(step, failed.message, failed.reply)
         kept = {"checks": failed.kept} if failed.kept else {}
         return replace(done, payload={**done.payload, **kept})
 
 
-def phase_error(step: Step, message: str, reply: Reply | None = None) -> Done:
+def phase_error(step: Step, message: str, reply: Reply | None = None) -> StepOutcome:
     """Return the event of a step that gave nothing usable; the start of its text is evidence."""
     payload: dict[str, Any] = {"step": step.value, "message": message}
     if reply is not None:
-        answer = hide(reply.text, own_secrets())[:_ANSWER]
+        answer = redact(reply.text, own_secrets())[:_ANSWER]
         payload |= {"agent": reply.agent, "answer": answer, "cost": cost_of(reply)}
         if reply.details.get("limited"):
             payload["limited"] = True
-        payload |= _denied(reply)
+        payload |= _denial_fields(reply)
     partial = _partial(reply) if reply is not None else ""
-    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
+    return StepOutcome(kind=EventKind.PHASE_ERROR, step=step, payload=payload, partial=partial)
 
 
-def interrupted(step: Step, cost: Cost) -> Done:
+def interrupt_outcome(step: Step, cost: Cost) -> StepOutcome:
     """Return the event of a call that was interrupted: paid, and no try that failed."""
     why = {"step": step.value, "message": "it was interrupted", "cancelled": True}
     payload = {**why, INTERRUPTED: True, "cost": cost}
-    return Done(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
+    return StepOutcome(kind=EventKind.PHASE_ERROR, step=step, payload=payload)
 
 
 def _partial(reply: Reply) -> str:
@@ -108,14 +108,14 @@ def _partial(reply: Reply) -> str:
     return text if was_killed(reply) or len(text) > _ANSWER else ""
 
 
-def _denied(reply: Reply) -> dict[str, str]:
+def _denial_fields(reply: Reply) -> dict[str, str]:
     from pytest_reflex.agents.stream import DENIED
 
     denied = reply.details.get(DENIED)
     return {"denied": str(denied)} if denied else {}
 
 
-def obstacle(done: Done, resume: str = "") -> LimitError | None:
+def obstacle(done: StepOutcome, resume: str = "") -> LimitError | None:
     """Return what was in the way of a step, where that is not a problem of its answer.
 
     A rate limit, or that a tool was not allowed to do its work: no second try is paid.
@@ -125,20 +125,20 @@ def obstacle(done: Done, resume: str = "") -> LimitError | None:
         return None
     message = f"{done.step.value}: {done.payload['message']}"
     if denied := done.payload.get("denied"):
-        return denied_error(f"{message}; {denied}", resume)
+        return denial(f"{message}; {denied}", resume)
     if done.payload.get("limited"):
         later = f"go on later: {resume}" if resume else "nothing was written; try again later"
         return LimitError(message, hint=later)
     return None
 
 
-def denied_error(message: str, resume: str = "") -> DeniedError:
+def denial(message: str, resume: str = "") -> DeniedError:
     """Return what ends a run whose tool was not allowed to do its work."""
     hint = f"allow it, then go on: {resume}" if resume else "nothing was written"
     return DeniedError(message, hint=hint)
 
 
-class _StepError(Exception):
+class _UnusableAnswerError(Exception):
     """No usable answer; `kept` are checks in it that can be used all the same."""
 
     def __init__(self, message: str, reply: Reply, kept: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -148,30 +148,32 @@ class _StepError(Exception):
 def _answer(ask: Ask, request: StepRequest, read: Callable[[str], Any]) -> tuple[Any, Reply]:
     reply = ask(request)
     if reply.error:
-        raise _StepError(reply.error, reply)
+        raise _UnusableAnswerError(reply.error, reply)
     try:
         return read(reply.text), reply
     except ContractError as error:
-        raise _StepError(str(error), reply) from None
+        raise _UnusableAnswerError(str(error), reply) from None
 
 
 def _by(reply: Reply) -> dict[str, Any]:
     return {"agent": reply.agent, "cost": cost_of(reply)}
 
 
-def _plan(state: RunState, request: StepRequest, ask: Ask) -> Done:
+def _plan(state: RunState, request: StepRequest, ask: Ask) -> StepOutcome:
     plan, reply = _answer(ask, request, read_plan)
     payload = {"plan": list(plan), **_by(reply)}
-    return Done(kind=EventKind.PLAN_CREATED, step=Step.PLAN, payload=payload)
+    return StepOutcome(kind=EventKind.PLAN_CREATED, step=Step.PLAN, payload=payload)
 
 
-def _produce(request: StepRequest, ask: Ask) -> Done:
+def _produce(request: StepRequest, ask: Ask) -> StepOutcome:
     text, reply = _answer(ask, request, read_artifact)
     payload = {"by": "agent", **_by(reply)}
-    return Done(kind=EventKind.ARTIFACT_CREATED, step=Step.PRODUCE, payload=payload, artifact=text)
+    return StepOutcome(
+        kind=EventKind.ARTIFACT_CREATED, step=Step.PRODUCE, payload=payload, artifact=text
+    )
 
 
-def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bool) -> Done:
+def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bool) -> StepOutcome:
     """Take the concrete checks that rules carry; an agent is asked for the prose ones only."""
     rules = state.criteria.active(state.level)
     checks = own_checks(rules)
@@ -181,19 +183,19 @@ def _prepare(state: RunState, request: StepRequest, ask: Ask, allow_commands: bo
         is_last = len(state.errors.get(Step.PREPARE.value, ())) >= MAX_TRIES - 1
         found = checks_in(reply, request, allow_commands=allow_commands, is_last=is_last)
         if found.refusal:
-            raise _StepError(found.refusal, reply, kept=found.checks)
+            raise _UnusableAnswerError(found.refusal, reply, kept=found.checks)
         checks += found.checks
         payload = {"by": "agent", **_by(reply)}
         payload |= {"agent_commands": found.commands} if found.commands else {}
         payload |= {"without_checks": found.lacking} if found.lacking else {}
-    return Done(
+    return StepOutcome(
         kind=EventKind.CHECKS_PREPARED,
         step=Step.PREPARE,
         payload={"checks": checks, "phase": state.level.value, **payload},
     )
 
 
-def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
+def _critique(state: RunState, request: StepRequest, ask: Ask) -> StepOutcome:
     evaluation = state.evaluation
     assert evaluation is not None
     blockers, warnings = (
@@ -205,14 +207,14 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> Done:
     left_out = blockers_left_out(issues, [row.rule.id for row in blockers])
     # Asked for once more, and then taken: it may be that nothing is to be said of the others.
     if left_out and not request.complaint and not reply.details.get("free"):
-        raise _StepError(left_out, reply)
+        raise _UnusableAnswerError(left_out, reply)
     payload = {"issues": list(issues), **_by(reply)}
     if request.feedback:
         payload["feedback"] = list(request.feedback)
-    return Done(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
+    return StepOutcome(kind=EventKind.CRITIQUE_DONE, step=Step.CRITIQUE, payload=payload)
 
 
-def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> Done:
+def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> StepOutcome:
     """Apply the safe fixes of the critiqued rules, then ask the agent for what remains.
 
     What a person said is never fixed by a fix.
@@ -238,9 +240,11 @@ def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> D
         changed_more = new != text
         payload |= {"by": _author(bool(fixed), changed_more), **_by(reply)}
         if reply.details.get("may_edit"):  # of a tool that only answers, a good answer is all
-            payload |= _denied(reply)
+            payload |= _denial_fields(reply)
         text = new
-    return Done(kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text)
+    return StepOutcome(
+        kind=EventKind.REFINEMENT_DONE, step=Step.REFINE, payload=payload, artifact=text
+    )
 
 
 def _author(fixed: bool, asked_agent_changed: bool) -> str:

@@ -16,14 +16,14 @@ from typing import Any
 from pytest_reflex.drivers.common.control import Requests, act_or_ask
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex import ending
-from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.decide import Action, decide
 from pytest_reflex.drivers.reflex.ending import Verified, evaluate_again
-from pytest_reflex.drivers.reflex.history import judged_at
+from pytest_reflex.drivers.reflex.history import evaluation_key
 from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.named_files import deliver, not_written
-from pytest_reflex.drivers.reflex.overview import Run, read_run
+from pytest_reflex.drivers.reflex.overview import RunOverview, read_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import Watch, watch_again
+from pytest_reflex.drivers.reflex.seal import IntegrityWatch, watch_again
 from pytest_reflex.drivers.reflex.statefile import (
     HISTORY,
     RUN,
@@ -42,7 +42,7 @@ from pytest_reflex.storage.lock import is_locked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StopResponse:
     """What came of a request: the state it led to; `done` is False where that is yet to come.
 
     Of a run that was ended here, `artifact` is the text that stands, `delivered` what became of it,
@@ -61,7 +61,7 @@ Hooks = Callable[[], Any]
 
 
 def stop(
-    run: Run,
+    run: RunOverview,
     reason: str,
     *,
     now: bool,
@@ -69,7 +69,7 @@ def stop(
     project: Path,
     open_run: Open = RunFiles.open,
     hooks: Hooks | None = None,
-) -> Answer:
+) -> StopResponse:
     """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
 
     With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
@@ -85,7 +85,9 @@ def stop(
     )
 
 
-def tell(run: Run, text: str, *, patience: float, open_run: Open = RunFiles.open) -> Answer:
+def tell(
+    run: RunOverview, text: str, *, patience: float, open_run: Open = RunFiles.open
+) -> StopResponse:
     """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""
     key = secrets.token_hex(6)
     return _settle(
@@ -98,38 +100,38 @@ def tell(run: Run, text: str, *, patience: float, open_run: Open = RunFiles.open
 
 
 def _settle(
-    run: Run,
+    run: RunOverview,
     wanted: Requests,
     *,
-    alone: Callable[[], Answer],
+    alone: Callable[[], StopResponse],
     is_done: Callable[[], bool],
     patience: float,
-) -> Answer:
+) -> StopResponse:
     """Act under the run's lock where it can be had, else ask its driver and wait."""
     return act_or_ask(
         alone,
         ask=lambda: _ask(run, wanted),
         is_driven=lambda: is_locked(run.folder / HISTORY),
         is_done=is_done,
-        asked=lambda done: Answer(state=read_run(run.folder).state, done=done),
+        asked=lambda done: StopResponse(state=read_run(run.folder).state, done=done),
         patience=patience,
     )
 
 
-def _ask(run: Run, wanted: Requests) -> None:
+def _ask(run: RunOverview, wanted: Requests) -> None:
     """Put a request where the driver looks, unless it stands there or no driver will look again."""
     run_id = run.state.run_id
     if _has_ended(run):
         return
 
-    def asked(pointer: Pointer) -> Pointer:
-        named = pointer if pointer.run_id else pointer.naming(run.state)
-        return named.asking(run_id, named.asked_of(run_id) | wanted)
+    def add_request(pointer: Pointer) -> Pointer:
+        named = pointer if pointer.run_id else pointer.with_run(run.state)
+        return named.with_requests(run_id, named.requests_of(run_id) | wanted)
 
-    change_pointer(run.folder.parent, asked, run.folder)
+    change_pointer(run.folder.parent, add_request, run.folder)
 
 
-def _has_ended(run: Run) -> bool:
+def _has_ended(run: RunOverview) -> bool:
     """Return whether a run has ended; run.json says so quickly where it can be read."""
     written = read_object(run.folder / RUN)
     if written.get("run_id") == run.state.run_id and written.get("status") == RunStatus.RUNNING:
@@ -137,9 +139,9 @@ def _has_ended(run: Run) -> bool:
     return read_run(run.folder).state.status is not RunStatus.RUNNING
 
 
-def _is_durable(run: Run, key: str) -> bool:
+def _is_durable(run: RunOverview, key: str) -> bool:
     """Return whether feedback is in the history; while it stands in current.json it is not."""
-    if key in read_pointer(run.folder.parent).asked_of(run.state.run_id).feedback:
+    if key in read_pointer(run.folder.parent).requests_of(run.state.run_id).feedback:
         return False
     return any(
         record.get("event") == EventKind.FEEDBACK_GIVEN and record["payload"]["id"] == key
@@ -147,24 +149,26 @@ def _is_durable(run: Run, key: str) -> bool:
     )
 
 
-def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) -> Answer:
+def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) -> StopResponse:
     with closing(held) as files:
         if files.state.status is not RunStatus.RUNNING:
-            return Answer(state=files.state, done=True)
+            return StopResponse(state=files.state, done=True)
         files.adopt_changes_by_hand()
         files.adopt_feedback(files.requests().feedback)
         verified: Verified = set()
         due = decide(files.state, stop_requested=reason, unverified=True)
-        if hooks is not None and due.act in (Act.STEP, Act.VERIFY):
-            reason += _judged_last(files, hooks, project, verified, again=due.act is Act.VERIFY)
+        if hooks is not None and due.act in (Action.STEP, Action.VERIFY):
+            reason += _evaluate_last(
+                files, hooks, project, verified, again=due.act is Action.VERIFY
+            )
         end = Stop(StopReason.USER_STOP, reason)
-        files.commit(ending.stopped(files.state, end, files.latest_events(), verified))
+        files.commit(ending.end_run(files.state, end, files.latest_events(), verified))
         failure = None
         try:
             delivered = deliver(files, project)
         except StateError as error:
             failure, delivered = error, not_written(f": {error}")
-        return Answer(
+        return StopResponse(
             state=files.state,
             done=True,
             artifact=files.artifact_text(),
@@ -173,11 +177,11 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
         )
 
 
-def _judged_last(
+def _evaluate_last(
     files: RunFiles, hooks: Hooks, project: Path, verified: Verified, *, again: bool
 ) -> str:
     """Evaluate the artifact, or do so `again`; return why it could not be done, empty if it was."""
-    why = Watch(files.latest_events()[0].payload, project).tampering()
+    why = IntegrityWatch(files.latest_events()[0].payload, project).find_tampering()
     if not why:
         try:
             watch = watch_again(files, project)
@@ -188,15 +192,15 @@ def _judged_last(
         except ReflexError as error:
             why = error.problems[0].message
     if not why and files.state.evaluation:
-        verified.add(judged_at(files.state.evaluation))
+        verified.add(evaluation_key(files.state.evaluation))
     return f" (the last artifact was not evaluated: {why})" if why else ""
 
 
-def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
+def _tell_idle(held: RunFiles, key: str, text: str) -> StopResponse:
     with closing(held) as files:
         state = files.state
         if files.has_feedback(key):  # its driver took it up, and may have ended since
-            return Answer(state=state, done=True)
+            return StopResponse(state=state, done=True)
         if state.status is not RunStatus.RUNNING and not is_extendable(state.stop.reason):
             raise UsageError(
                 f"loop {files.alias!r} has ended ({state.stop.to_json()['reason']}): "
@@ -206,4 +210,4 @@ def _tell_idle(held: RunFiles, key: str, text: str) -> Answer:
         files.adopt_feedback(files.requests().feedback)
         if not files.has_feedback(key):
             files.give_feedback(key, text)
-        return Answer(state=files.state, done=True)
+        return StopResponse(state=files.state, done=True)

@@ -11,10 +11,10 @@ from typing import Any
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex.overview import (
     NOT_VERIFIED,
-    Run,
+    RunOverview,
     active,
-    going_on,
     read_run,
+    resume_command,
     status_word,
     verify_command,
 )
@@ -26,10 +26,10 @@ from pytest_reflex.drivers.reflex.statefile import (
     change_pointer,
     is_of_session,
     newest_running,
-    settled,
+    repair_pointer,
 )
 from pytest_reflex.errors import ReflexError, UnreadableError, UsageError, read_or_raise
-from pytest_reflex.model.rules import floored
+from pytest_reflex.model.rules import round_down
 from pytest_reflex.model.run import EMPTY_SHA256
 from pytest_reflex.model.stop import RunStatus
 from pytest_reflex.storage.files import names_in
@@ -37,11 +37,11 @@ from pytest_reflex.storage.folders import remove_leftovers, remove_run, run_fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundRun:
     """A folder under the state root: the run in it, or what is wrong with it."""
 
     alias: str
-    run: Run | None = None
+    run: RunOverview | None = None
     problem: str = ""
 
     @property
@@ -65,7 +65,7 @@ class Found:
             "iteration": state.iteration,
             "max_iterations": state.limits.max_iterations,
             "phase": state.level.value,
-            "score": float(floored(judged.score)) if judged else None,
+            "score": float(round_down(judged.score)) if judged else None,
             "score_exact": f"{judged.score.numerator}/{judged.score.denominator}" if judged else "",
             "passed": judged.passed if judged else None,
             "verified": self.run.verified,
@@ -76,7 +76,7 @@ class Found:
         }
 
 
-def survey(root: Path) -> list[Found]:
+def survey(root: Path) -> list[FoundRun]:
     """Return every loop under a state root in order of names; reads only."""
     return [look(root, name) for name in names_in(root) if is_loop(root / name)]
 
@@ -96,21 +96,21 @@ def is_loop(folder: Path) -> bool:
     return not names or bool(names & {HISTORY, RUN})
 
 
-def look(root: Path, alias: str) -> Found:
+def look(root: Path, alias: str) -> FoundRun:
     """Return what there is in one folder; nothing that is wrong with it is raised."""
     try:
         folder = run_folder(root, alias)
         if not (folder / HISTORY).exists():
             there = f"its history is missing; {RUN} is kept" if (folder / RUN).exists() else ""
-            return Found(alias=alias, problem=there or "it has no history: it never began")
-        return Found(alias=alias, run=read_run(folder))
+            return FoundRun(alias=alias, problem=there or "it has no history: it never began")
+        return FoundRun(alias=alias, run=read_run(folder))
     except ReflexError as error:
-        return Found(alias=alias, problem=str(error.problems[0]))
+        return FoundRun(alias=alias, problem=str(error.problems[0]))
     except OSError as error:
-        return Found(alias=alias, problem=str(error))
+        return FoundRun(alias=alias, problem=str(error))
 
 
-def running(root: Path) -> Run:
+def find_running(root: Path) -> RunOverview:
     """Return the run that current.json names, else the newest that goes on.
 
     Raises UsageError where no loop does.
@@ -121,7 +121,7 @@ def running(root: Path) -> Run:
     return read_run(root / name)
 
 
-def has_ended(run: Run) -> UsageError:
+def ended_error(run: RunOverview) -> UsageError:
     """Return the error for what a run that has ended cannot do, with what can be done instead."""
     reason, there = run.state.stop.reason, run.state.artifact_sha256 != EMPTY_SHA256
     word, again = reason.value if reason else run.state.status.value, ""
@@ -129,7 +129,7 @@ def has_ended(run: Run) -> UsageError:
         word += f", {NOT_VERIFIED}"
         again = "" if is_of_session(run.state) else f"check it with `{verify_command(run)}`; "
     if run.state.stop.can_be_extended and not run.copied:
-        again += f"go on with `{going_on(run.state, 'extend')}`, or "
+        again += f"go on with `{resume_command(run.state, 'extend')}`, or "
     artifact = f"its artifact is {run.folder / ARTIFACT}; " if there else ""
     return UsageError(
         f"loop {run.alias!r} has ended ({word})",
@@ -137,44 +137,44 @@ def has_ended(run: Run) -> UsageError:
     )
 
 
-def can_be_extended(found: Found) -> bool:
+def can_be_extended(found: FoundRun) -> bool:
     return found.run is not None and found.run.state.stop.can_be_extended
 
 
-def can_go_on(found: Found) -> bool:
+def can_go_on(found: FoundRun) -> bool:
     """Return whether a run was interrupted and can be resumed, by whichever command."""
     return found.run is not None and found.run.interrupted and not found.run.copied
 
 
-def resumes_here(found: Found) -> bool:
+def resumes_here(found: FoundRun) -> bool:
     """Return whether `loop resume` takes it."""
     return found.run is not None and found.run.interrupted and not is_of_session(found.run.state)
 
 
-def extends_here(found: Found) -> bool:
+def extends_here(found: FoundRun) -> bool:
     """Return whether `loop extend` takes it."""
     return found.run is not None and can_be_extended(found) and not is_of_session(found.run.state)
 
 
-def is_verifiable(found: Found) -> bool:
+def is_verifiable(found: FoundRun) -> bool:
     """Return whether `loop verify` takes it."""
     return found.run is not None and not found.run.alive and not is_of_session(found.run.state)
 
 
-def is_running(found: Found) -> bool:
+def is_running(found: FoundRun) -> bool:
     return found.run is not None and found.run.state.status is RunStatus.RUNNING
 
 
-def takes_feedback(found: Found) -> bool:
+def takes_feedback(found: FoundRun) -> bool:
     return is_running(found) or can_be_extended(found)
 
 
-def is_idle(found: Found) -> bool:
+def is_idle(found: FoundRun) -> bool:
     """Return whether no process drives it: it may be removed."""
     return found.run is None or not found.run.alive
 
 
-def remove(root: Path, found: Iterable[Found]) -> dict[str, ReflexError]:
+def remove(root: Path, found: Iterable[FoundRun]) -> dict[str, ReflexError]:
     """Remove runs one after the other; return, by alias, why some are still there."""
     left: dict[str, ReflexError] = {}
     for one in found:
@@ -185,7 +185,7 @@ def remove(root: Path, found: Iterable[Found]) -> dict[str, ReflexError]:
     return left
 
 
-def tidy(root: Path, gone: Iterable[Found] = ()) -> None:
+def tidy(root: Path, gone: Iterable[FoundRun] = ()) -> None:
     """Remove what killed removals left, requests to runs that are gone, a pointer that dangles."""
     remove_leftovers(root)
     if not root.is_dir():
@@ -194,8 +194,8 @@ def tidy(root: Path, gone: Iterable[Found] = ()) -> None:
 
     def change(pointer: Pointer) -> Pointer:
         for run_id in run_ids:
-            pointer = pointer.asking(run_id, Requests())
-        return settled(root, pointer)
+            pointer = pointer.with_requests(run_id, Requests())
+        return repair_pointer(root, pointer)
 
     following = newest_running(root)
     change_pointer(root, change, root / following.alias if following else root)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pytest_reflex.drivers.common.console import View
+from pytest_reflex.drivers.common.console import DriverView
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.reports.lines import Line
-from pytest_reflex.reports.run_lines import Running, loop_rows, started_line
+from pytest_reflex.reports.run_lines import RunningStep, loop_rows, start_line
 
 _IMMEDIATE = "offline"  # an agent that answers at once: nobody waits for it
 
 
-class LoopView(View):
+class LoopView(DriverView):
     """The view of a loop: what it knows of the run is its state."""
 
     beat = 30.0
@@ -23,6 +23,6 @@ class LoopView(View):
     def rows(self, run: str) -> list[Line]:
         return loop_rows(self._loop.state, run)
 
-    def started(self, running: Running) -> str:
+    def start_line(self, running: RunningStep) -> str:
         asks = running.agent and running.agent != _IMMEDIATE
-        return started_line(running) if asks else ""
+        return start_line(running) if asks else ""

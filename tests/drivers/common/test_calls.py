@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.common.record import CallsUnderWay
-from pytest_reflex.model.run import Spend, costs_from_json, lost_call_text, unknown_cost
+from pytest_reflex.model.run import Spend, costs_from_json, format_lost_calls, unknown_cost
 
 HALF = {"calls": 1, "seconds": 2.0, "usd": 0.5, "tokens": 10}
 TWICE = {"calls": 2, "seconds": 3.0, "usd": 0.5, "tokens": None, "unknown": {"usd": 1, "tokens": 2}}
@@ -103,8 +103,8 @@ def test_calls_in_a_file_count_and_one_that_cannot_be_read_is_unknown(
 
 
 def test_what_is_said_of_them() -> None:
-    assert lost_call_text(()) == ""
+    assert format_lost_calls(()) == ""
     one = "1 agent call was not counted when the run was killed; it counts as paid"
-    assert lost_call_text([unknown_cost(0.0)]) == one
+    assert format_lost_calls([unknown_cost(0.0)]) == one
     three = "3 agent calls were not counted when the run was killed; they count as paid"
-    assert lost_call_text([TWICE, HALF]) == three
+    assert format_lost_calls([TWICE, HALF]) == three

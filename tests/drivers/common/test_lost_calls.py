@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.common.record import Record, load
+from pytest_reflex.drivers.common.record import DriverRecord, load
 from pytest_reflex.drivers.common.record_file import NextStep, RunFile
 from pytest_reflex.drivers.common.running import Tools, resume, run
 from pytest_reflex.model.steps import Question, Reply
@@ -52,10 +52,10 @@ class Asking:
     def start(self, given: Mapping[str, str]) -> Mapping[str, Any]:
         return {"done": 0}
 
-    def decide(self, record: Record) -> NextStep | Stop:
+    def decide(self, record: DriverRecord) -> NextStep | Stop:
         return NextStep("ask") if record.data["done"] < self._most else Stop(StopReason.SUCCESS)
 
-    def perform(self, step: NextStep, record: Record, tools: Tools) -> Mapping[str, Any]:
+    def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> Mapping[str, Any]:
         with ThreadPoolExecutor(len(self._prompts)) as pool:
             list(pool.map(tools.ask, self._prompts))
         return {"asked": len(self._prompts)}
@@ -111,7 +111,7 @@ def test_a_call_counts_once_and_is_told_once(place: Place) -> None:
     place.act = place.now
     place.play(Asking("one"))
     place.come_to_life()
-    assert place.files.found().spend.calls == 0
+    assert place.files.load().spend.calls == 0
     assert place.spend() == (1, 1, 0)
     place.act = lambda question: None
     place.play(Asking("one"), resume)
@@ -165,10 +165,10 @@ def test_a_price_that_is_known_stays_known_until_the_step_is_saved(place: Place)
             place.now()
 
     class OneByOne(Asking):
-        def perform(self, step: NextStep, record: Record, tools: Tools) -> Mapping[str, Any]:
+        def perform(self, step: NextStep, record: DriverRecord, tools: Tools) -> Mapping[str, Any]:
             for prompt in ("one", "two"):
                 tools.ask(prompt)
-            tools.paid({"calls": 1, "seconds": 0.0, "usd": 1.0, "tokens": 5})
+            tools.add_cost({"calls": 1, "seconds": 0.0, "usd": 1.0, "tokens": 5})
             return {}
 
     place.act = in_the_second

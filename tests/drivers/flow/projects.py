@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reflex.drivers.flow.model import Node
+from pytest_reflex.drivers.flow.model import FlowNode
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.errors import FlowError, Problem
 
@@ -31,7 +31,7 @@ def make_project(folder: Path, flow: str = NODE, agents: tuple[str, ...] = ()) -
     return folder
 
 
-def read(project: Path, *, deepest: int = 0) -> Node:
+def read(project: Path, *, deepest: int = 0) -> FlowNode:
     """Return the tree of a project's flow."""
     return read_flow(project / ".ai-loop/flow.yaml", project, deepest=deepest)[0]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.git import Git
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.ground import LOG, RUNS
@@ -206,8 +206,8 @@ class Stage:
         return found
 
     @property
-    def record(self) -> Record:
-        return RunFile(self.folder, "flow", self.run_id).found()
+    def record(self) -> DriverRecord:
+        return RunFile(self.folder, "flow", self.run_id).load()
 
     def boundaries(self) -> list[Boundary]:
         """Return what the commits of the last run say, the first one first."""

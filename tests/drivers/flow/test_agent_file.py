@@ -118,5 +118,5 @@ def test_the_name_of_a_sensor_s_file_names_its_output(tmp_path: Path) -> None:
 
 def test_places_of_a_run_s_own_are_filled_in_and_others_are_left(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("---\nname: a\n---\n{node-path} {output-path} {other} {a-b}\n")
-    text = read_agent_file(tmp_path / "a.md").filled({"node-path": "{output-path}", "a-b": ""})
+    text = read_agent_file(tmp_path / "a.md").fill({"node-path": "{output-path}", "a-b": ""})
     assert text.endswith("{output-path} {output-path} {other} \n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.flow.opening import unfinished
+from pytest_reflex.drivers.flow.opening import find_unfinished
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, OPEN, TWO, Call, Stage, close_one, node
 
@@ -100,7 +100,7 @@ def test_a_run_at_its_last_iteration_ends_with_an_error_and_names_what_is_left(
     also_writes(stage, "BAD\n")
     assert stage.run() == ExitCode.PHASE_ERROR
     assert f"Not committed: {BAD}, {NOTE} (a hook of git refuses)" in capsys.readouterr().out
-    assert unfinished(stage.folder) == []
+    assert find_unfinished(stage.folder) == []
     assert stage.boundaries()[-1].status == "error"
     assert {f" M {NOTE}", f"?? {BAD}"} <= set(stage.git("status", "--porcelain").split("\n"))
 

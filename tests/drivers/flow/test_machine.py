@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.flow.decide import after, next_step
-from pytest_reflex.drivers.flow.model import ALL_PASS, Node, OnError, Sensor
-from pytest_reflex.drivers.flow.state import Frame, Position, Reading, Step, all_pass
+from pytest_reflex.drivers.flow.model import ALL_PASS, FlowNode, OnError, Sensor
+from pytest_reflex.drivers.flow.state import Frame, NodeStep, Position, SensorReading, all_pass
 from pytest_reflex.drivers.flow.targets import by_component
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
@@ -23,12 +23,12 @@ STATES = st.sampled_from(["pass", "fail", "pending"])
 
 
 @st.composite
-def trees(draw: st.DrawFn, depth: int = 3) -> Node:
+def trees(draw: st.DrawFn, depth: int = 3) -> FlowNode:
     """Return a flow of up to four levels."""
     names = ("root", "one", "two", "three")
-    found: Node | None = None
+    found: FlowNode | None = None
     for name in reversed(names[: draw(st.integers(1, depth + 1))]):
-        found = Node(
+        found = FlowNode(
             id=name,
             controller=ALL_PASS,
             sensors=tuple(Sensor(name=f"s{n}") for n in range(draw(st.integers(0, 2)))),
@@ -42,50 +42,50 @@ def trees(draw: st.DrawFn, depth: int = 3) -> Node:
     return found
 
 
-def most_acts(node: Node | None) -> int:
+def most_acts(node: FlowNode | None) -> int:
     """Return how many direct acts a flow has at most."""
     return node.max_iterations * (most_acts(node.child) if node.child else 1) if node else 0
 
 
-def most_steps(node: Node) -> int:
+def most_steps(node: FlowNode) -> int:
     """Return how many steps a flow has at most: those of an iteration, and those around them."""
     inner = most_steps(node.child) if node.child else 1
     return 2 + node.max_iterations * (4 + inner) + 4
 
 
 @st.composite
-def outcomes(draw: st.DrawFn, node: Node, step: Step, frame: Frame) -> dict[str, Any]:
+def outcomes(draw: st.DrawFn, node: FlowNode, step: NodeStep, frame: Frame) -> dict[str, Any]:
     """Return anything that a step may come to."""
     found: dict[str, Any] = {"step": step.value, "node": frame.path, "label": frame.label}
-    if step in (Step.ENTER, Step.MEASURE):
+    if step in (NodeStep.ENTER, NodeStep.MEASURE):
         readings = {
             one.name: {"state": draw(STATES), "value": draw(TEXTS), "summary": draw(TEXTS)}
             for one in node.sensors
         }
         return {**found, "readings": readings, "baseline": {"": "abc", draw(TEXTS): "x"}}
-    if step is Step.DECIDE:
+    if step is NodeStep.DECIDE:
         if draw(st.integers(0, 9)) == 0:
             return {**found, "error": "no decision"}
         met = draw(st.integers(0, 5)) == 0
         return {**found, "target_met": met, "plan": draw(TEXTS), "notes": {"Hints": draw(TEXTS)}}
-    if step is Step.ACT:
+    if step is NodeStep.ACT:
         bad = ["flow.yaml"] if draw(st.integers(0, 9)) == 0 else []
         return {**found, "changed": [draw(TEXTS)], "restored": bad, "action": draw(TEXTS)}
-    if step is Step.CHILD:
+    if step is NodeStep.CHILD:
         return {**found, "spent": Spend(calls=draw(st.integers(0, 5))).to_json()}
-    if step is Step.EXHAUST:
+    if step is NodeStep.EXHAUST:
         return {**found, "detail": "calls: 3 of 3 used"}
     return found
 
 
-def begun(root: Node) -> Position:
+def begun(root: FlowNode) -> Position:
     return Position(frames=(Frame(path=root.id, task="task"),))
 
 
 @settings(max_examples=150, deadline=None)
 @given(root=trees(), data=st.data())
 def test_whatever_steps_come_to_a_flow_ends_within_its_bound(
-    root: Node, data: st.DataObject
+    root: FlowNode, data: st.DataObject
 ) -> None:
     position, spend, acts = begun(root), Spend(), 0
     committed: list[tuple[str, str]] = []
@@ -100,10 +100,10 @@ def test_whatever_steps_come_to_a_flow_ends_within_its_bound(
         assert frame.iteration <= node.max_iterations + 1
         assert frame.label == ".".join(map(str, by_component(frame.label)))
         assert frame.label.count(".") == frame.path.count("/")
-        if step in (Step.COMMIT, Step.COMMIT_ENTRY, Step.COMMIT_RESULT):
+        if step in (NodeStep.COMMIT, NodeStep.COMMIT_ENTRY, NodeStep.COMMIT_RESULT):
             committed.append((frame.path, frame.label))
-        acts += step is Step.ACT
-        if step in (Step.DECIDE, Step.ACT):
+        acts += step is NodeStep.ACT
+        if step in (NodeStep.DECIDE, NodeStep.ACT):
             spend = replace(spend, calls=spend.calls + 1)
         outcome = data.draw(outcomes(node, step, frame))
         wire = json.loads(json.dumps(position.to_json()))
@@ -122,17 +122,17 @@ def test_whatever_steps_come_to_a_flow_ends_within_its_bound(
 
 @settings(max_examples=60, deadline=None)
 @given(root=trees())
-def test_a_flow_whose_target_is_never_met_acts_to_its_bound_exactly(root: Node) -> None:
+def test_a_flow_whose_target_is_never_met_acts_to_its_bound_exactly(root: FlowNode) -> None:
     root = _without_budgets(root)
     position, acts = begun(root), 0
     while not isinstance(step := next_step(root, position, Spend()), Stop):
-        acts += step is Step.ACT
+        acts += step is NodeStep.ACT
         position = after(root, position, _outcome(step, {}))
     assert acts == most_acts(root)
     assert step.reason is StopReason.ITERATION_LIMIT
 
 
-def _outcome(step: Step, readings: dict[str, Any]) -> dict[str, Any]:
+def _outcome(step: NodeStep, readings: dict[str, Any]) -> dict[str, Any]:
     return {
         "step": step.value,
         "readings": readings,
@@ -147,14 +147,14 @@ def _outcome(step: Step, readings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _without_budgets(node: Node) -> Node:
+def _without_budgets(node: FlowNode) -> FlowNode:
     return replace(node, budget={}, child=node.child and _without_budgets(node.child))
 
 
 @settings(max_examples=100, deadline=None)
 @given(states=st.lists(STATES, max_size=4))
 def test_all_sensors_pass_only_where_there_is_one_and_each_passes(states: list[str]) -> None:
-    readings = {f"s{number}": Reading(state=state) for number, state in enumerate(states)}
+    readings = {f"s{number}": SensorReading(state=state) for number, state in enumerate(states)}
     assert all_pass(readings) == (set(states) == {"pass"})
 
 

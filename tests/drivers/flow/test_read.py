@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.yaml_writer import to_yaml
-from pytest_reflex.drivers.flow.model import Node, OnError, RunWhen
+from pytest_reflex.drivers.flow.model import FlowNode, OnError, RunWhen
 from pytest_reflex.drivers.flow.read import read_flow
 from pytest_reflex.errors import ExitCode, FlowError
 from tests.drivers.flow.projects import NODE, make_project, problems_of, read
@@ -490,4 +490,4 @@ def assert_flow_or_error(factory: pytest.TempPathFactory, text: str) -> None:
         root, _ = read_flow(path, project)
     except FlowError:
         return
-    assert isinstance(root, Node)
+    assert isinstance(root, FlowNode)

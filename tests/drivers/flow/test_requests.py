@@ -203,7 +203,7 @@ def test_an_unfinished_run_is_in_the_way_until_it_is_left(
     stage.script.controller = decide_by_note
     assert stage.run("another", "--new") == 0
     assert (stage.run_id, stage.record.data["branch"]) != (first, "ai-loop/close-all-points")
-    left = RunFile(stage.folder, "flow", first).found()
+    left = RunFile(stage.folder, "flow", first).load()
     assert left.reason == "abandoned"
 
 

@@ -14,7 +14,7 @@ from pytest_reflex.contracts.validate import problems, schema
 from pytest_reflex.criteria.author.yaml_writer import to_yaml
 from pytest_reflex.criteria.document import parse_document
 from pytest_reflex.drivers.flow import read as reader
-from pytest_reflex.drivers.flow.setup import Choices, files_of, templates
+from pytest_reflex.drivers.flow.setup import TemplateValues, files_of, templates
 from tests.drivers.flow.projects import NODE, make_project, problems_of
 from tests.drivers.flow.test_read import MISTAKES, WRONG
 
@@ -84,7 +84,7 @@ def test_a_template_is_valid_and_a_wrong_flow_is_not(name: str) -> None:
     if name == "wrong":
         assert len(problems("flow", values(WRONG))) > 1
     else:
-        text = files_of(name, Choices())[".ai-loop/flow.yaml"]
+        text = files_of(name, TemplateValues())[".ai-loop/flow.yaml"]
         assert problems("flow", values(text)) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.criteria.diagnostics import Faults
+from pytest_reflex.criteria.diagnostics import Diagnostics
 from pytest_reflex.criteria.document import parse_events
 from pytest_reflex.drivers.flow.messages import read
 from pytest_reflex.drivers.flow.targets import slug_of
@@ -53,7 +53,7 @@ def test_a_task_is_kept_word_for_word(stage: Stage, task: str) -> None:
     assert stage.record.data["task"] == task
     state = (stage.folder / ".ai-loop/runs" / stage.run_id / "run-state.md").read_bytes().decode()
     front = state.removeprefix("---\n").rpartition("---\n")[0]
-    found = parse_events(front, Faults(""))
+    found = parse_events(front, Diagnostics(""))
     assert isinstance(found, dict)
     assert (found["task"], found["status"]) == (task, "complete")
     setpoint = stage.folder / ".ai-loop/runs" / stage.run_id / "nodes/only/orchestrator-output.md"

@@ -244,7 +244,7 @@ def test_a_new_run_on_another_branch_gets_an_id_of_its_own(stage: Stage) -> None
     stage.git("switch", "--quiet", "main")
     assert stage.run("close all points again") == 0
     assert stage.run_id > first
-    assert RunFile(stage.folder, "flow", first).found().data["task"] == "close all points"
+    assert RunFile(stage.folder, "flow", first).load().data["task"] == "close all points"
 
 
 def test_on_another_branch_a_resume_says_how_to_come_back(

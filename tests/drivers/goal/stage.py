@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.common.record import Record
+from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.goal.opening import last_run
 from pytest_reflex.drivers.goal.standing import Goal
 from pytest_reflex.model.steps import Question, Reply
@@ -100,10 +100,10 @@ class Stage:
         return {text: one if isinstance(one, bool) else one["met"] for text, one in entries}
 
     @property
-    def record(self) -> Record:
+    def record(self) -> DriverRecord:
         found = last_run(self.folder)
         assert found
-        return found.found()
+        return found.load()
 
     @property
     def standing(self) -> Goal:

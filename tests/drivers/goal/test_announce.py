@@ -20,11 +20,11 @@ def rubric(total: int) -> Rubric:
 
 
 def test_the_start_is_announced() -> None:
-    line = show.starting(rubric(6), Shape.COLLEAGUE, Workflow.DEBUG, steps=4, budget=25)
+    line = show.start_text(rubric(6), Shape.COLLEAGUE, Workflow.DEBUG, steps=4, budget=25)
     assert line == (
         "[LOOP] Starting | Shape: Colleague (6/10) | Workflow: B | Steps: 4 | Budget: $25"
     )
-    line = show.starting(rubric(9), Shape.TOOL, Workflow.BUILD, steps=5, budget=None)
+    line = show.start_text(rubric(9), Shape.TOOL, Workflow.BUILD, steps=5, budget=None)
     assert line == "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 5 | Budget: unknown"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.goal.model import Plan
+from pytest_reflex.checks.registry import built_in_registry
+from pytest_reflex.drivers.goal.model import VerificationPlan
 from pytest_reflex.drivers.goal.verify import Approvals
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
@@ -201,9 +201,9 @@ def test_a_check_passes_on_nothing_that_was_not_run(
     met = {one: {"met": True, "command": one} for one in ("true", "test -d .")}
     foreign = {"spec": "Fix it", "criteriaStatus": met, "exit_signal": True}
     stage.write(str(STATE), json.dumps(foreign))
-    plans = [Plan(command=one) for one in approved]
+    plans = [VerificationPlan(command=one) for one in approved]
     approvals = Approvals.load(stage.folder)
-    approvals.record(approvals.missing(plans, built_in()))
+    approvals.record(approvals.find_missing(plans, built_in_registry()))
     assert stage.goal("check") == code
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.goal.guarding import held_tests
+from pytest_reflex.drivers.goal.guarding import find_tests
 from pytest_reflex.errors import ExitCode
 from tests.drivers.goal.stage import SPEC, Stage
 
@@ -45,13 +45,13 @@ def project(tmp_path: Path) -> Path:
     ],
 )
 def test_the_tests_that_are_there_are_held(project: Path, command: str, held: set[str]) -> None:
-    found = {one for one in held_tests([command], project) if one.exists()}
+    found = {one for one in find_tests([command], project) if one.exists()}
     assert {str(one.relative_to(project)) for one in found} == held
 
 
 @pytest.mark.parametrize("module", ["check_slugs", "check_slugs.Slugs", "tests.test_s"])
 def test_what_would_be_imported_in_place_of_a_module_is_held(project: Path, module: str) -> None:
-    found = held_tests([f"python -m unittest -q {module}"], project)
+    found = find_tests([f"python -m unittest -q {module}"], project)
     stem = module.removesuffix(".Slugs").replace(".", "/")
     assert {
         project / stem / "__init__.py",

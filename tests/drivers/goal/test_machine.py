@@ -12,17 +12,17 @@ from pytest_reflex.drivers.goal import machine
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
-    Plan,
     Reversibility,
     Shape,
+    VerificationPlan,
     Workflow,
 )
-from pytest_reflex.drivers.goal.standing import Answer, Claim, Goal, Pause, Place, Work
+from pytest_reflex.drivers.goal.standing import CallResult, Claim, GateAnswer, Goal, GoalStep, Pause
 from pytest_reflex.model.stop import StopReason
 
 STATE = GoalState(
     spec="do it",
-    criteria=(Criterion(text="a", plan=Plan(command="true")), Criterion(text="b")),
+    criteria=(Criterion(text="a", plan=VerificationPlan(command="true")), Criterion(text="b")),
     steps=("one", "b"),
     remaining_steps=("one", "b"),
 )
@@ -32,7 +32,7 @@ GOAL = Goal(
     workflow=Workflow.BUILD,
     reversibility=Reversibility.FAST,
     rubric={"total": 9},
-    at=Place.G1,
+    at=GoalStep.G1,
 )
 COLLEAGUE = replace(GOAL, shape=Shape.COLLEAGUE)
 RUN = {"met": True, "verification": "execution output", "evidence": "exit status 0"}
@@ -41,34 +41,34 @@ SEEN = {"met": True, "verification": "observation", "evidence": "a.png"}
 
 def verified(goal: Goal, **found: Any) -> Goal:
     outcome = {"criteria": found, "broken": [], "error": ""}
-    return machine.after(replace(goal, at=Place.VERIFY), outcome)
+    return machine.after(replace(goal, at=GoalStep.VERIFY), outcome)
 
 
 @pytest.mark.parametrize(
     ("goal", "at"),
     [
-        (GOAL, Place.WORK),
-        (replace(GOAL, reversibility=Reversibility.CHECKPOINTED), Place.CHECKPOINT),
-        (COLLEAGUE, Place.G1),
-        (replace(COLLEAGUE, is_confirmed=True), Place.WORK),
+        (GOAL, GoalStep.WORK),
+        (replace(GOAL, reversibility=Reversibility.CHECKPOINTED), GoalStep.CHECKPOINT),
+        (COLLEAGUE, GoalStep.G1),
+        (replace(COLLEAGUE, is_confirmed=True), GoalStep.WORK),
     ],
 )
-def test_where_a_goal_begins(goal: Goal, at: Place) -> None:
+def test_where_a_goal_begins(goal: Goal, at: GoalStep) -> None:
     assert machine.first(goal).at is at
 
 
-@pytest.mark.parametrize("gate", [Place.G1, Place.G2])
+@pytest.mark.parametrize("gate", [GoalStep.G1, GoalStep.G2])
 @pytest.mark.parametrize(
     ("answer", "at", "confirmed", "paused"),
     [
-        (Answer.YES, Place.WORK, False, False),
-        (Answer.ALL, Place.WORK, True, False),
-        (Answer.NO, None, False, True),
-        (Answer.NONE, None, False, True),
+        (GateAnswer.YES, GoalStep.WORK, False, False),
+        (GateAnswer.ALL, GoalStep.WORK, True, False),
+        (GateAnswer.NO, None, False, True),
+        (GateAnswer.NONE, None, False, True),
     ],
 )
 def test_what_follows_from_an_answer(
-    gate: Place, answer: Answer, at: Place | None, confirmed: bool, paused: bool
+    gate: GoalStep, answer: GateAnswer, at: GoalStep | None, confirmed: bool, paused: bool
 ) -> None:
     found = machine.after(replace(COLLEAGUE, at=gate), {"answer": answer.value})
     assert found.at is (at or gate)
@@ -77,23 +77,23 @@ def test_what_follows_from_an_answer(
 
 
 def test_an_end_that_is_not_confirmed_is_worked_on() -> None:
-    done = verified(replace(COLLEAGUE, work=Work(exit_signal=True)), a=RUN, b=SEEN)
-    assert (done.at, done.state.exit_signal) == (Place.G3, True)
+    done = verified(replace(COLLEAGUE, work=CallResult(exit_signal=True)), a=RUN, b=SEEN)
+    assert (done.at, done.state.exit_signal) == (GoalStep.G3, True)
     refused = machine.after(done, {"answer": "no"})
-    assert (refused.at, refused.state.exit_signal) == (Place.WORK, False)
+    assert (refused.at, refused.state.exit_signal) == (GoalStep.WORK, False)
     assert machine.next_step(refused) == Stop(StopReason.PERSON_NEEDED, "G3 was answered with no")
-    assert machine.reopened(refused, is_asked=False).at is Place.WORK
+    assert machine.reopen(refused, is_asked=False).at is GoalStep.WORK
     assert machine.after(done, {"answer": "yes"}).verdict == "SHIP"
 
 
 def test_a_gate_that_waited_is_asked_again_where_somebody_is_there() -> None:
     waits = machine.after(machine.first(COLLEAGUE), {"answer": "none"})
-    assert machine.reopened(waits, is_asked=True).at is Place.G1
-    assert machine.reopened(waits, is_asked=False).at is Place.WORK
+    assert machine.reopen(waits, is_asked=True).at is GoalStep.G1
+    assert machine.reopen(waits, is_asked=False).at is GoalStep.WORK
 
 
 def test_what_must_not_be_counts_before_the_end() -> None:
-    goal = replace(GOAL, at=Place.VERIFY, work=Work(exit_signal=True))
+    goal = replace(GOAL, at=GoalStep.VERIFY, work=CallResult(exit_signal=True))
     outcome = {"criteria": {"a": RUN, "b": SEEN}, "broken": ["it leaks"], "error": ""}
     found = machine.after(goal, outcome)
     assert found.pause == Pause(StopReason.CIRCUIT_BREAKER, "must not become true: it leaks")
@@ -101,10 +101,10 @@ def test_what_must_not_be_counts_before_the_end() -> None:
 
 
 def test_steps_are_never_lost_and_those_that_are_criteria_are_measured() -> None:
-    lost = verified(replace(GOAL, work=Work(completed=("b",), remaining=("new",))), a=RUN)
+    lost = verified(replace(GOAL, work=CallResult(completed=("b",), remaining=("new",))), a=RUN)
     assert lost.state.completed_steps == ()
     assert lost.state.remaining_steps == ("new", "one", "b")
-    done = verified(replace(GOAL, work=Work(completed=("one",))), b=SEEN)
+    done = verified(replace(GOAL, work=CallResult(completed=("one",))), b=SEEN)
     assert done.state.completed_steps == ("one", "b")
     assert done.step == "a"
 
@@ -113,7 +113,7 @@ def test_steps_are_never_lost_and_those_that_are_criteria_are_measured() -> None
 def test_any_number_of_steps_is_taken(said: str) -> None:
     """An agent may name as many as a state file holds: what compares each with each never ends."""
     many = tuple(f"step {number}" for number in range(100_000))
-    work = Work(
+    work = CallResult(
         completed=many if said != "remaining" else (),
         remaining=tuple(reversed(many)) if said != "completed" else (),
     )
@@ -127,14 +127,14 @@ def test_any_number_of_steps_is_taken(said: str) -> None:
     [({}, ["a", "b"]), ({"b": Claim(met=True)}, ["b"]), ({"a": Claim(met=False)}, ["a"])],
 )
 def test_what_is_verified_is_what_was_claimed(claims: Any, texts: list[str]) -> None:
-    goal = replace(GOAL, work=Work(claims=claims))
-    assert [one.text for one in machine.affected(goal)] == texts
+    goal = replace(GOAL, work=CallResult(claims=claims))
+    assert [one.text for one in machine.criteria_to_verify(goal)] == texts
 
 
 def test_a_goal_is_json_and_read_back_as_it_was() -> None:
     goal = replace(
         verified(GOAL, a=RUN),
         pause=Pause(StopReason.CIRCUIT_BREAKER, "x"),
-        work=Work(claims={"a": Claim(met=True)}, edits={"f": 2}, undone=("spec",)),
+        work=CallResult(claims={"a": Claim(met=True)}, edits={"f": 2}, undone=("spec",)),
     )
     assert Goal.from_json(goal.to_json()) == goal

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
+from pytest_reflex.drivers.goal.model import Criterion, MustNot, Verification, VerificationPlan
 from pytest_reflex.drivers.goal.shape_file import ShapeFile, parse_shape, read_shape
 from pytest_reflex.errors import CriteriaError
 
@@ -58,15 +58,19 @@ def test_a_block_of_yaml_is_read(tmp_path: Path) -> None:
     measured = Verification.MEASUREMENT
     assert read_shape(tmp_path / "SHAPE.md") == ShapeFile(
         criteria=(
-            Criterion(text="tests pass", plan=Plan(required=RUN)),
-            Criterion(text="API returns 200", plan=Plan(required=Verification.OBSERVATION)),
+            Criterion(text="tests pass", plan=VerificationPlan(required=RUN)),
+            Criterion(
+                text="API returns 200", plan=VerificationPlan(required=Verification.OBSERVATION)
+            ),
             Criterion(
                 text="p95 is low",
-                plan=Plan(command="./bench.sh", compare="p95 < 100 ms", required=measured),
+                plan=VerificationPlan(
+                    command="./bench.sh", compare="p95 < 100 ms", required=measured
+                ),
             ),
             Criterion(
                 text="docs hold",
-                plan=Plan(
+                plan=VerificationPlan(
                     criteria="docs.yaml", artifact="README.md", rule="docs.title", required=RUN
                 ),
             ),
@@ -74,7 +78,8 @@ def test_a_block_of_yaml_is_read(tmp_path: Path) -> None:
         must_not=(
             MustNot(text="secrets are printed"),
             MustNot(
-                text="main is touched", plan=Plan(command="git diff --quiet main", required=RUN)
+                text="main is touched",
+                plan=VerificationPlan(command="git diff --quiet main", required=RUN),
             ),
         ),
     )
@@ -83,8 +88,10 @@ def test_a_block_of_yaml_is_read(tmp_path: Path) -> None:
 def test_lists_are_read() -> None:
     assert shape(LISTS) == ShapeFile(
         criteria=(
-            Criterion(text="tests pass", plan=Plan(required=RUN)),
-            Criterion(text="API returns 200", plan=Plan(required=Verification.CODE_REVIEW)),
+            Criterion(text="tests pass", plan=VerificationPlan(required=RUN)),
+            Criterion(
+                text="API returns 200", plan=VerificationPlan(required=Verification.CODE_REVIEW)
+            ),
         ),
         must_not=(MustNot(text="secrets are printed"),),
     )

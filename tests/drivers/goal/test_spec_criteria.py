@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.goal.model import Plan, Verification
+from pytest_reflex.drivers.goal.model import Verification, VerificationPlan
 from pytest_reflex.drivers.goal.spec import criteria_of, plan_of, steps_of
 
 RUN, MEASURED = Verification.EXECUTION_OUTPUT, Verification.MEASUREMENT
@@ -31,10 +31,10 @@ Done: PR merged to main
 
 def test_items_under_success_and_done_are_criteria() -> None:
     assert [(one.text, one.plan) for one in criteria_of(LISTED)] == [
-        ("`pytest -q` passes", Plan(command="pytest -q", required=RUN)),
-        ("p95 < 100 ms", Plan(compare="p95 < 100 ms", required=MEASURED)),
-        ("manual QA of the upload page", Plan(required=Verification.OBSERVATION)),
-        ("PR merged to main", Plan()),
+        ("`pytest -q` passes", VerificationPlan(command="pytest -q", required=RUN)),
+        ("p95 < 100 ms", VerificationPlan(compare="p95 < 100 ms", required=MEASURED)),
+        ("manual QA of the upload page", VerificationPlan(required=Verification.OBSERVATION)),
+        ("PR merged to main", VerificationPlan()),
     ]
     assert steps_of(LISTED) == ("Reproduce it", "Fix the cause")
 

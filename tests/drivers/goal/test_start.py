@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.goal.machine import Verdict
+from pytest_reflex.drivers.goal.machine import GoalVerdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.flow.stage import repository
@@ -39,7 +39,7 @@ def test_a_goal_that_is_proven_ships(stage: Stage, capsys: pytest.CaptureFixture
     assert out.index("</loop-complete>") < out.index("🟢 SHIP")
     assert "[LOOP] Starting | Shape: Tool (9/10) | Workflow: A | Steps: 2 | Budget: $25" in err
     assert "[LOOP] Iteration 1/10 | Cost: $0/$25 | Step: add alpha" in err
-    assert stage.standing.verdict == Verdict.SHIP
+    assert stage.standing.verdict == GoalVerdict.SHIP
     assert stage.state()["status"] == "completed"
 
 

@@ -15,8 +15,8 @@ from pytest_reflex.drivers.goal.model import (
     GoalState,
     GoalStatus,
     MustNot,
-    Plan,
     Verification,
+    VerificationPlan,
 )
 from pytest_reflex.drivers.goal.statefile import dump, load
 from pytest_reflex.errors import StateError
@@ -73,21 +73,21 @@ def test_an_assumption_is_not_met() -> None:
     [
         (
             {"met": False, "verification": "execution output"},
-            Plan(required=Verification.EXECUTION_OUTPUT),
+            VerificationPlan(required=Verification.EXECUTION_OUTPUT),
             Verification.EXECUTION_OUTPUT,
         ),
-        ({"met": True, "verification": "manual QA"}, Plan(), Verification.CLAIM),
-        ({"met": True, "verification": ["x"]}, Plan(), Verification.CLAIM),
-        ({"met": False, "command": "make test"}, Plan(command="make test"), None),
+        ({"met": True, "verification": "manual QA"}, VerificationPlan(), Verification.CLAIM),
+        ({"met": True, "verification": ["x"]}, VerificationPlan(), Verification.CLAIM),
+        ({"met": False, "command": "make test"}, VerificationPlan(command="make test"), None),
         (
             {"met": False, "verification": "observation", "required": "measurement"},
-            Plan(required=Verification.MEASUREMENT),
+            VerificationPlan(required=Verification.MEASUREMENT),
             Verification.OBSERVATION,
         ),
     ],
 )
 def test_an_entry_may_say_how_its_criterion_is_verified(
-    entry: dict[str, Any], plan: Plan, verification: Verification | None
+    entry: dict[str, Any], plan: VerificationPlan, verification: Verification | None
 ) -> None:
     (one,) = read({"criteriaStatus": {"a": entry}}).criteria
     assert (one.plan, one.verification) == (plan, verification)
@@ -136,7 +136,8 @@ def test_what_cannot_be_used_is_named_with_file_and_key(data: bytes, named: str)
 words = st.text(min_size=1, max_size=6)
 verifications = st.sampled_from([None, *Verification])
 plans = st.builds(
-    Plan, command=st.sampled_from(["", "make"]), compare=st.sampled_from(["", "p95 < 1"]),
+    VerificationPlan,
+    command=st.sampled_from(["", "make"]), compare=st.sampled_from(["", "p95 < 1"]),
     required=verifications,
 )  # fmt: skip
 states = st.builds(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in
-from pytest_reflex.drivers.goal.model import Criterion, MustNot, Plan, Verification
-from pytest_reflex.drivers.goal.verify import EVIDENCE, Approvals, Verifier, as_claimed
+from pytest_reflex.checks.registry import built_in_registry
+from pytest_reflex.drivers.goal.model import Criterion, MustNot, Verification, VerificationPlan
+from pytest_reflex.drivers.goal.verify import EVIDENCE, Approvals, Verifier, as_claim
 
 WORDS = """\
 name: words
@@ -42,15 +42,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def verifier(project: Path, *approved: Plan) -> Verifier:
-    registry = built_in()
+def verifier(project: Path, *approved: VerificationPlan) -> Verifier:
+    registry = built_in_registry()
     approvals = Approvals.load(project)
-    approvals = approvals.record(approvals.missing(approved, registry))
+    approvals = approvals.record(approvals.find_missing(approved, registry))
     return Verifier(approvals=approvals, registry=registry, timeout=20)
 
 
 def verified(project: Path, met: bool = False, approve: bool = True, **plan: Any) -> Criterion:
-    one = Criterion(text="c", plan=Plan(**plan), met=met)
+    one = Criterion(text="c", plan=VerificationPlan(**plan), met=met)
     (found,) = verifier(project, *([one.plan] if approve else [])).verify([one])
     return found
 
@@ -104,7 +104,7 @@ def test_criteria_that_cannot_be_read_are_not_met(project: Path) -> None:
 @pytest.mark.parametrize("word", [None, "observation", "code review", "assumption", "claim"])
 def test_what_only_somebody_else_can_show_stays_as_it_is(project: Path, word: str | None) -> None:
     proof = Verification(word) if word else None
-    one = Criterion(text="c", met=True, verification=proof, plan=Plan(required=proof))
+    one = Criterion(text="c", met=True, verification=proof, plan=VerificationPlan(required=proof))
     assert verifier(project).verify([one]) == (one,)
 
 
@@ -120,9 +120,9 @@ def test_what_only_somebody_else_can_show_stays_as_it_is(project: Path, word: st
 )
 def test_what_another_program_says_is_a_claim(word: str | None, left: str) -> None:
     one = Criterion(text="c", met=True, verification=Verification(word) if word else None)
-    assert as_claimed(one).verification is Verification(left)
+    assert as_claim(one).verification is Verification(left)
     unmet = Criterion(text="c", verification=Verification.OBSERVATION)
-    assert as_claimed(unmet).verification is None
+    assert as_claim(unmet).verification is None
 
 
 @pytest.mark.parametrize(
@@ -148,41 +148,46 @@ def test_what_nobody_approved_is_shown_and_not_run(
 
 
 def test_an_approval_is_of_one_command_in_one_project(project: Path) -> None:
-    plan = Plan(command="touch ran.txt")
+    plan = VerificationPlan(command="touch ran.txt")
     verifier(project, plan)
-    registry = built_in()
+    registry = built_in_registry()
     again = Approvals.load(project)
-    assert again.missing([plan], registry) == ()
-    (other,) = again.missing([Plan(command="touch ran.txt "), plan], registry)
+    assert again.find_missing([plan], registry) == ()
+    (other,) = again.find_missing([VerificationPlan(command="touch ran.txt "), plan], registry)
     assert other.text == "touch ran.txt "
     beside = project.parent / "beside"
     beside.mkdir()
-    assert len(Approvals.load(beside).missing([plan], registry)) == 1
+    assert len(Approvals.load(beside).find_missing([plan], registry)) == 1
 
 
 @pytest.mark.parametrize("changed", ["the file", "what it extends", "the artifact"])
 def test_criteria_are_approved_with_the_content_of_their_files(project: Path, changed: str) -> None:
     (project / "top.yaml").write_text("name: top\nversion: 1\nextends: ./runs.yaml\n")
-    plan = Plan(criteria="top.yaml", artifact="good.md")
+    plan = VerificationPlan(criteria="top.yaml", artifact="good.md")
     approvals = verifier(project, plan).approvals
-    assert approvals.missing([plan], built_in()) == ()
+    assert approvals.find_missing([plan], built_in_registry()) == ()
     if changed == "the file":
         (project / "top.yaml").write_text("name: tops\nversion: 1\nextends: ./runs.yaml\n")
     elif changed == "what it extends":
         (project / "runs.yaml").write_text(RUNS.replace("touch", "rm -rf"))
     else:
-        plan = Plan(criteria="top.yaml", artifact="weak.md")
-    assert len(approvals.missing([plan], built_in())) == 1
+        plan = VerificationPlan(criteria="top.yaml", artifact="weak.md")
+    assert len(approvals.find_missing([plan], built_in_registry())) == 1
 
 
 @pytest.mark.parametrize("mask", [0o002, 0o000, 0o077])
 def test_a_record_is_for_nobody_else_whatever_the_umask_is(project: Path, mask: int) -> None:
     old = os.umask(mask)
     try:
-        verifier(project, Plan(command="true"))
+        verifier(project, VerificationPlan(command="true"))
     finally:
         os.umask(old)
-    assert Approvals.load(project).missing([Plan(command="true")], built_in()) == ()
+    assert (
+        Approvals.load(project).find_missing(
+            [VerificationPlan(command="true")], built_in_registry()
+        )
+        == ()
+    )
     (record,) = (project.parent / "state").rglob("*.json")
     modes = [path.stat().st_mode & 0o777 for path in (record, *record.parents[:2])]
     assert modes == [0o600, 0o700, 0o700]
@@ -194,7 +199,7 @@ def test_criteria_that_start_nothing_need_no_approval(project: Path) -> None:
 
 @pytest.mark.parametrize("spoilt", ["no JSON", "another project", "a link", "open to all", "list"])
 def test_a_record_that_cannot_be_relied_on_approves_nothing(project: Path, spoilt: str) -> None:
-    plan = Plan(command="true")
+    plan = VerificationPlan(command="true")
     verifier(project, plan)
     (record,) = (project.parent / "state").rglob("*.json")
     text = record.read_text()
@@ -209,7 +214,7 @@ def test_a_record_that_cannot_be_relied_on_approves_nothing(project: Path, spoil
         record.parent.chmod(0o777)
     else:
         record.write_text("[]")
-    assert len(Approvals.load(project).missing([plan], built_in())) == 1
+    assert len(Approvals.load(project).find_missing([plan], built_in_registry())) == 1
 
 
 def test_a_state_folder_in_the_project_approves_nothing(
@@ -219,12 +224,12 @@ def test_a_state_folder_in_the_project_approves_nothing(
 
     monkeypatch.setenv("XDG_STATE_HOME", str(project / ".state"))
     with pytest.raises(StateError, match="XDG_STATE_HOME"):
-        verifier(project, Plan(command="true"))
+        verifier(project, VerificationPlan(command="true"))
     assert not (project / ".state").exists()
 
 
 def test_a_command_of_several_criteria_is_run_once(project: Path) -> None:
-    plan = Plan(command="echo x >> runs.txt")
+    plan = VerificationPlan(command="echo x >> runs.txt")
     criteria = [Criterion(text=text, plan=plan) for text in "abc"]
     found = verifier(project, plan).verify(criteria)
     assert [one.met for one in found] == [True] * 3
@@ -232,9 +237,14 @@ def test_a_command_of_several_criteria_is_run_once(project: Path) -> None:
 
 
 def test_what_must_not_be_true_is_named_where_it_is(project: Path) -> None:
-    plans = [Plan(command="true"), Plan(command="false"), Plan(), Plan(command="exit 2")]
+    plans = [
+        VerificationPlan(command="true"),
+        VerificationPlan(command="false"),
+        VerificationPlan(),
+        VerificationPlan(command="exit 2"),
+    ]
     must_not = [MustNot(text=str(index), plan=plan) for index, plan in enumerate(plans)]
-    unapproved = MustNot(text="unapproved", plan=Plan(command="touch ran.txt"))
+    unapproved = MustNot(text="unapproved", plan=VerificationPlan(command="touch ran.txt"))
     found = verifier(project, *plans).true_ones([*must_not, unapproved])
     assert [one.text for one, _ in found] == ["0"]
     assert not (project / "ran.txt").exists()

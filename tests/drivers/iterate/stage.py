@@ -10,10 +10,10 @@ from pathlib import Path
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.iterate.gates import Gates
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.model import Bounds, Gate, Phase, Procedure, State
+from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, Phase, Procedure, State
 from pytest_reflex.drivers.iterate.sitting import IterationLoop
 from pytest_reflex.drivers.iterate.state import read_state, state_file
-from pytest_reflex.drivers.iterate.work import Work
+from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply
 
@@ -53,7 +53,7 @@ class Stage:
     root: Path
     script: Script
     bounds: Bounds = field(default_factory=Bounds)
-    gates: Sequence[Gate] = ()
+    gates: Sequence[IterationGate] = ()
     trees: Iterator[str | None] | None = None
     prompt: str = "do it"
     budget: int = 1000
@@ -105,9 +105,9 @@ class Stage:
     ) -> str:
         return " ".join((f"{self.prompt} {number}/{total}", *said))
 
-    def _work(self) -> Work:
+    def _work(self) -> RunConfig:
         trees = self.trees
-        return Work(
+        return RunConfig(
             procedure=Procedure(
                 name="build",
                 description="",

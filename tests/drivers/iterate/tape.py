@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.logfile import LogFile, Volume
-from pytest_reflex.drivers.iterate.model import Cause, Round, State, Status
+from pytest_reflex.drivers.iterate.logfile import LogFile, Verbosity
+from pytest_reflex.drivers.iterate.model import FailureCause, Iteration, State, Status
 
 START = datetime(2026, 2, 6, 10, 0, 0, tzinfo=UTC)
 
@@ -21,7 +21,7 @@ class Tape:
         self,
         *,
         as_json: bool = False,
-        volume: Volume = Volume.NORMAL,
+        volume: Verbosity = Verbosity.NORMAL,
         hidden: Mapping[str, str] | None = None,
         file: LogFile | None = None,
     ) -> None:
@@ -44,9 +44,13 @@ class Tape:
         """Tell a whole iteration; one with `failures` has exit status 1 and may abort at 3."""
         self.log.round_starts(number, total)
         self.wait(seconds)
-        cause = Cause.EXIT if failures else None
-        ended = Round(number=number, seconds=seconds, cause=cause, detail="exit 1" if cause else "")
-        self.log.round_ended(ended, total, failures=failures, threshold=3, aborting=failures == 3)
+        cause = FailureCause.EXIT if failures else None
+        ended = Iteration(
+            number=number, seconds=seconds, cause=cause, detail="exit 1" if cause else ""
+        )
+        self.log.report_iteration(
+            ended, total, failures=failures, threshold=3, aborting=failures == 3
+        )
 
     @property
     def text(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.iterate.model import Bounds
-from pytest_reflex.drivers.iterate.procedures import bounds_of, chosen_agent, chosen_bounds
+from pytest_reflex.drivers.iterate.procedures import bounds_of, resolve_agent, resolve_bounds
 from pytest_reflex.settings import SETTINGS, load
 from tests.drivers.iterate.desk import procedure, write
 
@@ -86,7 +86,7 @@ def test_each_bound_knows_who_said_it(project: Path) -> None:
         project, "[iterate]\nunchanged = 2\n[iterate.procedures.mine]\nmax_iterations = 3\n"
     )
     made = replace(procedure(), max_iterations=3)
-    told = {one.name: one.origin for one in chosen_bounds(made, load(project))}
+    told = {one.name: one.origin for one in resolve_bounds(made, load(project))}
     assert told == {
         "max_iterations": f"procedure mine: {own}",
         "failure_threshold": "default",
@@ -112,5 +112,5 @@ def test_the_agent_is_the_most_special_one(
 ) -> None:
     write(project, text)
     settings = load(project, {"iterate.agent": flag})
-    found = chosen_agent(replace(procedure(), agent=own), settings)
+    found = resolve_agent(replace(procedure(), agent=own), settings)
     assert (found.value, Path(found.origin).name) == expected

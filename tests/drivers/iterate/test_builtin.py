@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.agents.presets import preset_names
 from pytest_reflex.drivers.iterate import builtin
 from pytest_reflex.drivers.iterate.builtin import built_in_names
-from pytest_reflex.drivers.iterate.decide import Promise, promised
+from pytest_reflex.drivers.iterate.decide import Promise, parse_promise
 from pytest_reflex.drivers.iterate.procedures import find_procedure, tokens_of
 from pytest_reflex.drivers.iterate.prompt import compose
 from pytest_reflex.settings import load
@@ -62,7 +62,7 @@ def test_it_offers_the_signal_and_gives_none_when_repeated(name: str, tmp_path: 
     text = prompt(name, tmp_path)
     assert find_procedure(name, load(tmp_path), tmp_path).success
     assert text.count(Promise.SUCCESS) == text.count(Promise.FAILURE) == 1
-    assert promised(text) is None
+    assert parse_promise(text) is None
     assert Promise.SUCCESS not in [line.strip() for line in text.splitlines()]
 
 

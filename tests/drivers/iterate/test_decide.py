@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.common.drive import Inputs
-from pytest_reflex.drivers.iterate.decide import ENDINGS, apply, decide, ended, exit_code
-from pytest_reflex.drivers.iterate.model import Bounds, Cause, Round, State, Status
+from pytest_reflex.drivers.iterate.decide import ENDINGS, apply, decide, end, exit_code
+from pytest_reflex.drivers.iterate.model import Bounds, FailureCause, Iteration, State, Status
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.stop import StopReason
 
@@ -28,15 +28,15 @@ def reason(
     return stop.reason if stop else None
 
 
-def rounds(*causes: Cause | None) -> State:
+def rounds(*causes: FailureCause | None) -> State:
     """Return the state behind iterations that came to these."""
     state = NEW
     for number, cause in enumerate(causes, 1):
-        state = apply(state, Round(number=number, seconds=1.0, cause=cause), AT)
+        state = apply(state, Iteration(number=number, seconds=1.0, cause=cause), AT)
     return state
 
 
-BAD, GOOD = Cause.EXIT, None
+BAD, GOOD = FailureCause.EXIT, None
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,10 @@ BAD, GOOD = Cause.EXIT, None
         pytest.param(rounds(BAD, BAD, BAD), TEN, StopReason.FAILURES, id="three failures"),
         pytest.param(rounds(BAD, BAD, GOOD, BAD, BAD), TEN, None, id="never three in a row"),
         pytest.param(
-            rounds(Cause.GATE, BAD, Cause.EMPTY), TEN, StopReason.FAILURES, id="any cause"
+            rounds(FailureCause.GATE, BAD, FailureCause.EMPTY),
+            TEN,
+            StopReason.FAILURES,
+            id="any cause",
         ),
     ],
 )
@@ -69,7 +72,7 @@ def test_max_iterations_1_is_a_single_iteration() -> None:
     one = Bounds(max_iterations=1)
     assert reason(NEW, one) is None
     assert reason(rounds(GOOD), one) is StopReason.LIMIT
-    assert ended(rounds(GOOD), StopReason.LIMIT).status is Status.COMPLETED
+    assert end(rounds(GOOD), StopReason.LIMIT).status is Status.COMPLETED
 
 
 def test_a_nonzero_exit_counts_and_the_loop_goes_on() -> None:
@@ -80,7 +83,7 @@ def test_a_nonzero_exit_counts_and_the_loop_goes_on() -> None:
 def test_3_consecutive_failures_abort() -> None:
     state = rounds(GOOD, BAD, BAD, BAD)
     assert reason(state, TEN) is StopReason.FAILURES
-    assert ended(state, StopReason.FAILURES).status is Status.ABORTED
+    assert end(state, StopReason.FAILURES).status is Status.ABORTED
 
 
 def test_success_after_2_failures_resets_the_count() -> None:
@@ -88,7 +91,7 @@ def test_success_after_2_failures_resets_the_count() -> None:
 
 
 def test_a_failed_quality_gate_counts_once() -> None:
-    assert rounds(GOOD, Cause.GATE, Cause.GATE).consecutive_failures == 2
+    assert rounds(GOOD, FailureCause.GATE, FailureCause.GATE).consecutive_failures == 2
 
 
 def test_failures_are_looked_at_before_the_limit() -> None:
@@ -96,7 +99,7 @@ def test_failures_are_looked_at_before_the_limit() -> None:
 
 
 def test_a_promised_success_ends_the_loop_after_a_crash_too() -> None:
-    state = apply(NEW, Round(number=1, seconds=1.0, promised_success=True), AT)
+    state = apply(NEW, Iteration(number=1, seconds=1.0, promised_success=True), AT)
     assert (state.status, state.outcome) == (Status.RUNNING, "success")
     assert reason(state, TEN) is StopReason.SUCCESS
 
@@ -143,7 +146,7 @@ def test_unchanged_rounds_do_not_end_where_they_are_only_told() -> None:
         (StopReason.BUDGET_EXCEEDED, rounds(GOOD), 8),
         (StopReason.USER_STOP, rounds(GOOD), 2),
         (StopReason.LIMIT, replace(rounds(GOOD), failing=("tests",)), 6),
-        (StopReason.PERSON_NEEDED, rounds(Cause.PROMISED_FAILURE), 14),
+        (StopReason.PERSON_NEEDED, rounds(FailureCause.PROMISED_FAILURE), 14),
         (StopReason.RATE_LIMIT, rounds(GOOD), 9),
     ],
     ids=lambda value: str(value) if isinstance(value, StopReason | int) else "",
@@ -154,18 +157,18 @@ def test_an_end_has_its_exit_status(ending: StopReason, state: State, code: int)
 
 @settings(deadline=None, max_examples=100)
 @given(
-    st.lists(st.sampled_from([GOOD, BAD, Cause.GATE]), max_size=30),
+    st.lists(st.sampled_from([GOOD, BAD, FailureCause.GATE]), max_size=30),
     st.integers(0, 8),
     st.integers(1, 4),
 )
 def test_no_loop_goes_beyond_its_bounds(
-    causes: list[Cause | None], limit: int, threshold: int
+    causes: list[FailureCause | None], limit: int, threshold: int
 ) -> None:
     state, bounds = NEW, Bounds(max_iterations=limit, failure_threshold=threshold)
     for cause in causes:
         if reason(state, bounds):
             break
-        state = apply(state, Round(number=state.iteration + 1, seconds=0.1, cause=cause), AT)
+        state = apply(state, Iteration(number=state.iteration + 1, seconds=0.1, cause=cause), AT)
     assert state.iteration == len(state.elapsed)
     assert not limit or state.iteration <= limit
     assert state.consecutive_failures <= threshold
@@ -190,11 +193,11 @@ LEFT = {
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_each_end_leaves_the_state_that_its_resume_needs(ending: StopReason) -> None:
-    state = ended(rounds(GOOD), ending)
+    state = end(rounds(GOOD), ending)
     assert (state.status, state.outcome) == (LEFT[ending][0], LEFT[ending][1])
 
 
 @pytest.mark.parametrize("ending", [one for one in ENDINGS if LEFT[one][0] is not Status.COMPLETED])
 def test_an_end_that_completes_nothing_keeps_a_promise_of_success(ending: StopReason) -> None:
     promised = replace(rounds(GOOD), outcome=StopReason.SUCCESS.value)
-    assert ended(promised, ending).outcome == StopReason.SUCCESS.value
+    assert end(promised, ending).outcome == StopReason.SUCCESS.value

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
+from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, Status
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.iterate.stage import GOOD, NO, YES, Script, Stage
@@ -23,14 +23,16 @@ def denied(reply: Reply, **more: object) -> Reply:
     return replace(reply, details={**reply.details, "denied": WHAT, **more}, tokens=7)
 
 
-def stage(tmp_path: Path, *acts: Reply, changes: bool, gates: tuple[Gate, ...] = ()) -> Stage:
+def stage(
+    tmp_path: Path, *acts: Reply, changes: bool, gates: tuple[IterationGate, ...] = ()
+) -> Stage:
     trees: Iterator[str | None] = map(str, count()) if changes else iter(lambda: "same", None)
     bounds = Bounds(max_iterations=4)
     return Stage(tmp_path, Script(acts), bounds=bounds, trees=trees, gates=gates)
 
 
-FAILING = (Gate(name="never", command="false"),)
-NOTHING_DONE: dict[str, tuple[Reply, bool, tuple[Gate, ...]]] = {
+FAILING = (IterationGate(name="never", command="false"),)
+NOTHING_DONE: dict[str, tuple[Reply, bool, tuple[IterationGate, ...]]] = {
     "the answer is good, and nothing was changed": (denied(GOOD), False, ()),
     "it promised success, and nothing was changed": (denied(YES), False, ()),
     "it promised failure": (denied(NO), True, ()),

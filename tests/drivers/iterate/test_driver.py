@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
+from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, Status
 from pytest_reflex.drivers.iterate.state import state_file
 from pytest_reflex.errors import ExitCode, LockedError, UsageError
 from pytest_reflex.model.steps import Question, Reply
@@ -90,7 +90,7 @@ def test_one_success_starts_the_count_anew(tmp_path: Path) -> None:
 
 
 def test_a_failing_required_gate_reaches_the_threshold(tmp_path: Path) -> None:
-    gates = [Gate(name="tests", command="exit 1")]
+    gates = [IterationGate(name="tests", command="exit 1")]
     on = stage(tmp_path, GOOD, bounds=Bounds(max_iterations=9), gates=gates)
     assert on.run() is ExitCode.ABORTED
     assert len(on.script.asked) == 3
@@ -101,20 +101,20 @@ def test_a_failing_required_gate_reaches_the_threshold(tmp_path: Path) -> None:
 
 
 def test_a_gate_that_is_not_required_is_told_and_counts_nothing(tmp_path: Path) -> None:
-    gates = [Gate(name="lint", command="exit 1", required=False)]
+    gates = [IterationGate(name="lint", command="exit 1", required=False)]
     on = stage(tmp_path, GOOD, bounds=Bounds(max_iterations=4), gates=gates)
     assert on.run() is ExitCode.OK
 
 
 def test_gates_are_not_run_behind_a_failed_answer(tmp_path: Path) -> None:
-    gates = [Gate(name="tests", command="touch ran")]
+    gates = [IterationGate(name="tests", command="touch ran")]
     on = stage(tmp_path, BAD, bounds=Bounds(max_iterations=1), gates=gates)
     on.run()
     assert not (tmp_path / "ran").exists()
 
 
 def test_a_success_signal_ends_the_loop_where_the_gates_pass(tmp_path: Path) -> None:
-    gates = [Gate(name="tests", command="test -e fixed || { touch fixed; exit 1; }")]
+    gates = [IterationGate(name="tests", command="test -e fixed || { touch fixed; exit 1; }")]
     on = stage(tmp_path, YES, bounds=Bounds(max_iterations=9), gates=gates)
     assert on.run() is ExitCode.OK
     assert len(on.script.asked) == 2
@@ -282,7 +282,7 @@ def test_an_interruption_that_could_not_be_saved_says_so(tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         on.run()
     assert on.loop is not None
-    on.loop.interrupted()
+    on.loop.report_interrupt()
     assert on.told()[-1] == "Interrupted. The state could NOT be saved"
 
 
@@ -312,7 +312,7 @@ def test_who_finds_another_owner_behind_its_tool_stops(tmp_path: Path) -> None:
         others.enter_context(state_file(tmp_path, "build", print))
         return GOOD
 
-    on = stage(tmp_path, robbed, gates=[Gate(name="never", command="touch judged")])
+    on = stage(tmp_path, robbed, gates=[IterationGate(name="never", command="touch judged")])
     with others, pytest.raises(LockedError, match="build is driven by another process"):
         on.run()
     assert len(on.script.asked) == 1

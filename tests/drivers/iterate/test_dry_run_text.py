@@ -8,7 +8,7 @@ import pytest
 
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.offline import OfflineAgent
-from pytest_reflex.agents.probe import command_of, typed_command
+from pytest_reflex.agents.probe import command_of, command_text
 from pytest_reflex.reports.dry_run import command_line, iteration_text
 
 
@@ -37,10 +37,10 @@ def test_the_lines_are_those_of_the_seed() -> None:
     ids=["quoted", "a place", "a secret"],
 )
 def test_a_command_is_shown_as_it_would_be_typed(command: tuple[str, ...], expected: str) -> None:
-    told = typed_command(tool(*command))
+    told = command_text(tool(*command))
     assert told.startswith(expected)
     assert "0123456789abcdefghij" not in told
 
 
 def test_an_agent_that_is_no_command_is_named() -> None:
-    assert typed_command(OfflineAgent()) == "agent offline"
+    assert command_text(OfflineAgent()) == "agent offline"

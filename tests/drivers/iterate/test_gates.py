@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.gates import Gates
-from pytest_reflex.drivers.iterate.model import Gate, GateResult
+from pytest_reflex.drivers.iterate.model import GateResult, IterationGate
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.host import open_host
 from tests.process.zoo import gone_within, marked
@@ -27,13 +27,13 @@ rules:
 """
 
 
-def gates(project: Path, *given: Gate) -> Gates:
+def gates(project: Path, *given: IterationGate) -> Gates:
     return Gates(given, project=project, registry=open_host().registry)
 
 
 def tried(project: Path, **fields: Any) -> GateResult:
     """Return what one gate comes to, called `it`."""
-    (result,) = gates(project, Gate(name="it", **fields)).run(1)
+    (result,) = gates(project, IterationGate(name="it", **fields)).run(1)
     return result
 
 
@@ -68,7 +68,7 @@ def test_a_command_passes_by_exit_status_0_alone(
 
 def test_a_command_runs_in_the_project_and_knows_the_round(project: Path) -> None:
     command = 'test "$PWD" = "$1" && test "$PYTEST_REFLEX_ITERATION" = 7'
-    gate = Gate(name="it", command=("sh", "-c", command, "sh", str(project)))
+    gate = IterationGate(name="it", command=("sh", "-c", command, "sh", str(project)))
     assert gates(project, gate).run(7)[0].passed
 
 
@@ -150,7 +150,7 @@ def test_a_suite_is_a_gate_with_its_own_artifacts(project: Path) -> None:
 
 
 def test_an_artifact_that_a_round_made_is_found(project: Path) -> None:
-    both = gates(project, Gate(name="it", criteria="words.yaml", artifacts=("new.md",)))
+    both = gates(project, IterationGate(name="it", criteria="words.yaml", artifacts=("new.md",)))
     assert both.run(1)[0].outcome == "error"
     (project / "new.md").write_text("alpha beta\n")
     assert both.run(2)[0].passed
@@ -170,7 +170,7 @@ def test_criteria_of_which_nothing_is_measured_are_no_pass(project: Path) -> Non
 
 
 def test_criteria_that_were_changed_in_a_round_judge_nothing_any_more(project: Path) -> None:
-    gate = gates(project, Gate(name="it", criteria="words.yaml", artifacts=("bad.md",)))
+    gate = gates(project, IterationGate(name="it", criteria="words.yaml", artifacts=("bad.md",)))
     (project / "words.yaml").write_text(CRITERIA.replace("alpha}", "nothing}"))
     (result,) = gate.run(1)
     assert result.outcome == "fail"
@@ -181,9 +181,9 @@ def test_all_gates_run_in_their_order_and_are_told_one_by_one(project: Path) -> 
     names: list[str] = []
     both = gates(
         project,
-        Gate(name="first", command="exit 1"),
-        Gate(name="second", command="exit 0"),
-        Gate(name="third", command="exit 1", required=False),
+        IterationGate(name="first", command="exit 1"),
+        IterationGate(name="second", command="exit 0"),
+        IterationGate(name="third", command="exit 1", required=False),
     )
     results = both.run(1, told=lambda result: names.append(result.gate.name))
     assert names == ["first", "second", "third"]
@@ -193,7 +193,7 @@ def test_all_gates_run_in_their_order_and_are_told_one_by_one(project: Path) -> 
 def test_a_run_that_is_stopped_tries_no_further_gate(project: Path) -> None:
     cancel = Event()
     cancel.set()
-    (result,) = gates(project, Gate(name="it", command="touch ran")).run(1, cancel=cancel)
+    (result,) = gates(project, IterationGate(name="it", command="touch ran")).run(1, cancel=cancel)
     assert result.summary == "it was not tried: the run was stopped"
     assert not (project / "ran").exists()
 
@@ -223,7 +223,11 @@ def test_a_gate_that_cannot_open_is_refused_before_the_first_round(
         text = f"name: {name}\nversion: 1\nrules:\n  - {rule % search}\n"
         (project / f"{name}.yaml").write_text(text)
     with pytest.raises(CriteriaError) as refused:
-        gates(project, Gate(name="sound", command="true"), Gate(name="docs", **fields))
+        gates(
+            project,
+            IterationGate(name="sound", command="true"),
+            IterationGate(name="docs", **fields),
+        )
     assert message in str(refused.value)
     assert "quality gate 'docs': " in str(refused.value)
 
@@ -309,11 +313,11 @@ def test_a_command_that_cannot_start_is_refused_before_the_first_round(
     project: Path, command: str | tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(CriteriaError, match=f"quality gate 'it': {why}"):
-        gates(project, Gate(name="it", command=command))
+        gates(project, IterationGate(name="it", command=command))
 
 
 def test_a_program_of_the_project_may_be_made_by_a_round(project: Path) -> None:
-    one = gates(project, Gate(name="it", command=("./made",)))
+    one = gates(project, IterationGate(name="it", command=("./made",)))
     (project / "made").write_text("#!/bin/sh\nexit 0\n")
     (project / "made").chmod(0o755)
     assert one.run(1)[0].passed

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.decide import promised
-from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round
+from pytest_reflex.drivers.iterate.decide import parse_promise
+from pytest_reflex.drivers.iterate.model import FailureCause, GateResult, Iteration, IterationGate
 from pytest_reflex.drivers.iterate.progress import last_of, last_text
 from tests.drivers.iterate.project import Project, told
 
@@ -88,13 +88,15 @@ def test_as_much_is_told_as_the_configuration_says(project: Project, most: int) 
 
 
 def result(name: str, output: str) -> GateResult:
-    gate = Gate(name=name, command="x")
+    gate = IterationGate(name=name, command="x")
     return GateResult(gate=gate, outcome="fail", summary="exit status 1", seconds=1, output=output)
 
 
-def done(*gates: GateResult, answer: str = "") -> Round:
+def done(*gates: GateResult, answer: str = "") -> Iteration:
     names = tuple(one.gate.name for one in gates)
-    return Round(number=4, seconds=1, cause=Cause.GATE, gates=gates, failing=names, answer=answer)
+    return Iteration(
+        number=4, seconds=1, cause=FailureCause.GATE, gates=gates, failing=names, answer=answer
+    )
 
 
 @pytest.mark.parametrize("most", [300, 3_000, 30_000])
@@ -120,8 +122,8 @@ def test_long_texts_share_the_room_and_keep_their_ends(most: int) -> None:
 )
 def test_foreign_text_gives_no_signal_and_no_headings(foreign: str) -> None:
     text = last_text(last_of(done(result("a", foreign), answer=foreign)), 4_000)
-    assert promised(text) is None
-    assert promised(f"{text}\n<promise>SUCCESS</promise>") == "<promise>SUCCESS</promise>"
+    assert parse_promise(text) is None
+    assert parse_promise(f"{text}\n<promise>SUCCESS</promise>") == "<promise>SUCCESS</promise>"
     foreign_lines = [line for line in text.split("\n") if "promise>" in line or "Delete" in line]
     assert foreign_lines
     assert all(line.startswith("| ") for line in foreign_lines)

@@ -15,31 +15,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.iterate.log import Log, local_time
-from pytest_reflex.drivers.iterate.logfile import LogFile, Volume, log_path
-from pytest_reflex.drivers.iterate.messages import ended_text, failure_text, last_words
+from pytest_reflex.drivers.iterate.logfile import LogFile, Verbosity, log_path
+from pytest_reflex.drivers.iterate.messages import end_text, failure_text, last_words
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
-    Cause,
-    Gate,
+    FailureCause,
     GateResult,
-    Round,
+    Iteration,
+    IterationGate,
     Status,
 )
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 from tests.drivers.iterate.tape import Tape, state
 
 
-def _result(gate: Gate, outcome: str, summary: str, seconds: float, output: str = "") -> GateResult:
+def _result(
+    gate: IterationGate, outcome: str, summary: str, seconds: float, output: str = ""
+) -> GateResult:
     return GateResult(gate=gate, outcome=outcome, summary=summary, seconds=seconds, output=output)
 
 
 def test_example_1_limited_iterations() -> None:
     tape = Tape()
-    tape.log.starting(Bounds(max_iterations=3))
+    tape.log.report_start(Bounds(max_iterations=3))
     for number, seconds in enumerate((45.2, 38.7, 52.1), 1):
         tape.round(number, 3, seconds)
-    tape.log.ended(StopReason.LIMIT, state(45.2, 38.7, 52.1, total=3))
+    tape.log.report_end(StopReason.LIMIT, state(45.2, 38.7, 52.1, total=3))
     assert tape.lines == [
         "[10:00:00] Starting procedure: build (max 3 iterations)",
         "[10:00:00] Iteration 1/3 starting...",
@@ -58,7 +60,7 @@ def test_example_2_consecutive_failures_abort() -> None:
     for number, seconds in enumerate(elapsed, 1):
         tape.round(number, 10, seconds, failures=max(number - 3, 0))
     ended = state(*elapsed, failures=3, status=Status.ABORTED)
-    tape.log.ended(StopReason.FAILURES, ended)
+    tape.log.report_end(StopReason.FAILURES, ended)
     assert tape.lines[5:] == [
         "[10:01:55] Iteration 3/10 completed in 37.0s",
         "[10:01:55] Iteration 4/10 starting...",
@@ -82,9 +84,9 @@ def test_example_3_interrupted_and_resumed_at_the_iteration_that_was_not_finishe
     tape.wait(300)
     tape.log.round_starts(5, 10)
     tape.wait(12)
-    tape.log.ended(StopReason.INTERRUPTED, stopped)
+    tape.log.report_end(StopReason.INTERRUPTED, stopped)
     tape.wait(288)
-    tape.log.resuming(stopped, Bounds(max_iterations=10))
+    tape.log.report_resume(stopped, Bounds(max_iterations=10))
     tape.log.round_starts(5, 10)
     assert tape.lines == [
         "[10:05:00] Iteration 5/10 starting...",
@@ -97,7 +99,7 @@ def test_example_3_interrupted_and_resumed_at_the_iteration_that_was_not_finishe
 
 def test_example_5_unlimited_iterations_with_recovery() -> None:
     tape = Tape()
-    tape.log.starting(Bounds(max_iterations=0, wall_time=8 * 3600, stop_unchanged=True))
+    tape.log.report_start(Bounds(max_iterations=0, wall_time=8 * 3600, stop_unchanged=True))
     tape.wait(115)
     tape.round(3, 0, 15.0, failures=1)
     tape.round(4, 0, 42.0)
@@ -120,57 +122,63 @@ def test_example_5_unlimited_iterations_with_recovery() -> None:
     ],
 )  # fmt: skip
 def test_a_duration_is_told_as_in_the_seed(seconds: float, text: str) -> None:
-    assert lasted(seconds) == text
+    assert format_duration(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("cause", "detail", "text"),
     [
-        (Cause.EXIT, "exit 7", "AI CLI failed (exit 7)"),
-        (Cause.TIMED_OUT, "after 5 s", "AI CLI failed (timed out: after 5 s)"),
-        (Cause.EMPTY, "", "AI CLI failed (empty answer)"),
-        (Cause.GATE, "tests: exit 1", "Quality gates failed: tests, lint"),
+        (FailureCause.EXIT, "exit 7", "AI CLI failed (exit 7)"),
+        (FailureCause.TIMED_OUT, "after 5 s", "AI CLI failed (timed out: after 5 s)"),
+        (FailureCause.EMPTY, "", "AI CLI failed (empty answer)"),
+        (FailureCause.GATE, "tests: exit 1", "Quality gates failed: tests, lint"),
         (None, "", ""),
     ],
 )
-def test_a_failure_is_told_by_its_cause(cause: Cause | None, detail: str, text: str) -> None:
-    failing = ("tests", "lint") if cause is Cause.GATE else ()
-    ended = Round(number=1, seconds=1, cause=cause, detail=detail, failing=failing)
+def test_a_failure_is_told_by_its_cause(cause: FailureCause | None, detail: str, text: str) -> None:
+    failing = ("tests", "lint") if cause is FailureCause.GATE else ()
+    ended = Iteration(number=1, seconds=1, cause=cause, detail=detail, failing=failing)
     assert failure_text(ended) == text
 
 
 @pytest.mark.parametrize(
     ("cause", "detail", "output", "said"),
     [
-        (Cause.EXIT, "exit 1", "first\n\x1b[31mno key\x1b[0m\n\n", "no key"),
-        (Cause.EMPTY, "", "no key", "no key"),
-        (Cause.TIMED_OUT, "no answer within 1 s", "still at it", "still at it"),
-        (Cause.EXIT, "exit 1", "x" * 900, "x" * 199 + "…"),
-        (Cause.EXIT, "exit 1", "\x1b[0m \n", ""),
-        (Cause.UNUSABLE, "its output has no json:a: no key", "no key", ""),
-        (Cause.PROMISED_FAILURE, "no key", "no key\nNO", ""),
-        (Cause.GATE, "tests: exit 1", "", ""),
+        (FailureCause.EXIT, "exit 1", "first\n\x1b[31mno key\x1b[0m\n\n", "no key"),
+        (FailureCause.EMPTY, "", "no key", "no key"),
+        (FailureCause.TIMED_OUT, "no answer within 1 s", "still at it", "still at it"),
+        (FailureCause.EXIT, "exit 1", "x" * 900, "x" * 199 + "…"),
+        (FailureCause.EXIT, "exit 1", "\x1b[0m \n", ""),
+        (FailureCause.UNUSABLE, "its output has no json:a: no key", "no key", ""),
+        (FailureCause.PROMISED_FAILURE, "no key", "no key\nNO", ""),
+        (FailureCause.GATE, "tests: exit 1", "", ""),
     ],
     ids=range(8),
 )
 def test_the_last_words_of_a_tool_stand_below_a_failure(
-    cause: Cause, detail: str, output: str, said: str
+    cause: FailureCause, detail: str, output: str, said: str
 ) -> None:
-    ended = Round(number=1, seconds=1, cause=cause, detail=detail, output=output)
+    ended = Iteration(number=1, seconds=1, cause=cause, detail=detail, output=output)
     assert last_words(ended) == said
 
 
 @pytest.mark.parametrize(
     ("volume", "shown"),
-    [(Volume.QUIET, ["twoo"]), (Volume.NORMAL, ["twoo"]), (Volume.VERBOSE, ["one", "twoo"])],
+    [
+        (Verbosity.QUIET, ["twoo"]),
+        (Verbosity.NORMAL, ["twoo"]),
+        (Verbosity.VERBOSE, ["one", "twoo"]),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_without_verbose_only_the_last_line_of_a_failed_tool_is_shown(
-    volume: Volume, shown: list[str]
+    volume: Verbosity, shown: list[str]
 ) -> None:
     lines: list[str] = []
-    ended = Round(number=1, seconds=1, cause=Cause.EXIT, detail="exit 1", output="one\ntwoo")
-    Log("build", lines.append, volume=volume, hidden={"twoo": "$KEY"}).round_ended(
+    ended = Iteration(
+        number=1, seconds=1, cause=FailureCause.EXIT, detail="exit 1", output="one\ntwoo"
+    )
+    Log("build", lines.append, volume=volume, hidden={"twoo": "$KEY"}).report_iteration(
         ended, 3, failures=1, threshold=3
     )
     assert lines[0].split("\n    | ")[1:] == [line.replace("twoo", "$KEY") for line in shown]
@@ -199,44 +207,44 @@ def test_each_ending_has_its_line(
     ending: StopReason, failures: int, status: Status, saved: bool, text: str
 ) -> None:
     ended = state(1, 2, failures=failures, status=status)
-    assert ended_text(ending, ended, seconds=3.0, saved=saved) == text
+    assert end_text(ending, ended, seconds=3.0, saved=saved) == text
 
 
 def test_a_run_without_caps_says_so() -> None:
     tape = Tape()
-    tape.log.starting(Bounds(max_iterations=0))
+    tape.log.report_start(Bounds(max_iterations=0))
     assert "No caps: it ends by failures, by its success signal, or by Ctrl-C" in tape.lines[1]
 
 
 def test_a_run_without_a_limit_that_goes_on_says_again_what_ends_it() -> None:
     tape = Tape()
     endless = Bounds(max_iterations=0, wall_time=60.0)
-    tape.log.resuming(state(1, 2, total=0), endless)
+    tape.log.report_resume(state(1, 2, total=0), endless)
     assert tape.lines[0].endswith("from iteration 3 (unlimited iterations)")
     assert tape.lines[2].endswith("It also ends after 1m0s of wall time; --no-caps lifts that")
 
 
 def test_a_run_that_ends_on_unchanged_rounds_says_after_how_many() -> None:
     tape = Tape()
-    tape.log.starting(Bounds(max_iterations=0, unchanged=10, stop_unchanged=True))
+    tape.log.report_start(Bounds(max_iterations=0, unchanged=10, stop_unchanged=True))
     assert "after 10 iterations in a row without a change of the working tree" in tape.lines[1]
 
 
 def test_unchanged_rounds_are_a_warning() -> None:
-    tape = Tape(volume=Volume.QUIET)
-    tape.log.unchanged(3, 10)
+    tape = Tape(volume=Verbosity.QUIET)
+    tape.log.report_unchanged(3, 10)
     told = "The working tree is as it was before: unchanged iterations: 3/10"
     assert tape.lines == [f"[10:00:00] WARNING: {told}"]
 
 
 def test_quiet_leaves_warnings_errors_and_the_end() -> None:
-    tape = Tape(volume=Volume.QUIET)
-    tape.log.starting(Bounds(max_iterations=3))
+    tape = Tape(volume=Verbosity.QUIET)
+    tape.log.report_start(Bounds(max_iterations=3))
     tape.round(1, 3, 1.0)
     tape.round(2, 3, 1.0, failures=1)
     tape.log.info("nobody hears this")
     tape.log.error("the state could not be written")
-    tape.log.ended(StopReason.LIMIT, state(1, 1, total=2))
+    tape.log.report_end(StopReason.LIMIT, state(1, 1, total=2))
     assert [line.partition("] ")[2] for line in tape.lines] == [
         "WARNING: AI CLI failed (exit 1), consecutive failures: 1/3",
         "ERROR: the state could not be written",
@@ -245,17 +253,17 @@ def test_quiet_leaves_warnings_errors_and_the_end() -> None:
 
 
 def test_verbose_has_the_statistics_of_the_rounds() -> None:
-    tape = Tape(volume=Volume.VERBOSE)
-    tape.log.ended(StopReason.LIMIT, state(2, 4, 4, 4, 5, 5, 7, 9))
+    tape = Tape(volume=Verbosity.VERBOSE)
+    tape.log.report_end(StopReason.LIMIT, state(2, 4, 4, 4, 5, 5, 7, 9))
     assert tape.lines[0] == (
         "[10:00:00] Statistics: 8 iterations, min 2.0s, max 9.0s, mean 5.0s, stddev 2.0s"
     )
 
 
 def test_verbose_has_what_a_gate_wrote() -> None:
-    tape = Tape(volume=Volume.VERBOSE)
-    gate = Gate(name="lint", command="lint")
-    tape.log.gate_ended(1, _result(gate, "fail", "exit 1", 1.26, output="a.py\r\n::error::x\n"))
+    tape = Tape(volume=Verbosity.VERBOSE)
+    gate = IterationGate(name="lint", command="lint")
+    tape.log.report_gate(1, _result(gate, "fail", "exit 1", 1.26, output="a.py\r\n::error::x\n"))
     assert tape.text == (
         "[10:00:00] Quality gate lint failed (1.3s): exit 1\n"
         "    | a.py\n    | \\x3a:error::x\n    | "
@@ -264,8 +272,8 @@ def test_verbose_has_what_a_gate_wrote() -> None:
 
 def test_a_failed_gate_that_is_not_required_is_a_warning() -> None:
     tape = Tape()
-    gate = Gate(name="lint", command="lint", required=False)
-    tape.log.gate_ended(1, _result(gate, "error", "no such program", 0))
+    gate = IterationGate(name="lint", command="lint", required=False)
+    tape.log.report_gate(1, _result(gate, "error", "no such program", 0))
     told = "Quality gate lint could not be evaluated (0.0s, not required): no such program"
     assert tape.lines == [f"[10:00:00] WARNING: {told}"]
 
@@ -293,17 +301,17 @@ def test_json_lines_say_what_a_round_came_to() -> None:
 
 def test_json_lines_say_why_a_round_failed() -> None:
     tape = Tape(as_json=True)
-    gate = Gate(name="tests", command="pytest")
+    gate = IterationGate(name="tests", command="pytest")
     failed = _result(gate, "fail", "exit 1", 2.0)
-    ended = Round(
+    ended = Iteration(
         number=1,
         seconds=3,
-        cause=Cause.GATE,
+        cause=FailureCause.GATE,
         detail="tests: exit 1",
         gates=(failed,),
         failing=("tests",),
     )
-    tape.log.round_ended(ended, 5, failures=1, threshold=3)
+    tape.log.report_iteration(ended, 5, failures=1, threshold=3)
     warning, completed = tape.documents
     assert (warning["event"], warning["level"], warning["cause"]) == ("failure", "warning", "gate")
     assert (warning["message"], warning["detail"]) == (
@@ -327,9 +335,9 @@ def test_foreign_text_can_neither_act_on_a_terminal_nor_begin_a_line() -> None:
 def test_t06_no_text_acts_on_a_terminal_or_makes_a_line_of_its_own(
     summary: str, output: str, as_json: bool
 ) -> None:
-    tape = Tape(as_json=as_json, volume=Volume.VERBOSE)
-    gate = Gate(name="lint", command="lint", required=False)
-    tape.log.gate_ended(1, _result(gate, "fail", summary, 1, output=output))
+    tape = Tape(as_json=as_json, volume=Verbosity.VERBOSE)
+    gate = IterationGate(name="lint", command="lint", required=False)
+    tape.log.report_gate(1, _result(gate, "fail", summary, 1, output=output))
     lines = tape.text.split("\n")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", tape.text.replace("\t", ""))
     assert all(line.startswith("    | ") for line in lines[1:])
@@ -338,9 +346,9 @@ def test_t06_no_text_acts_on_a_terminal_or_makes_a_line_of_its_own(
 def test_secrets_are_in_no_line() -> None:
     hidden = {"s3cr3t-value": "$API_KEY"}
     for as_json in (False, True):
-        tape = Tape(as_json=as_json, hidden=hidden, volume=Volume.VERBOSE)
-        gate = Gate(name="lint", command="lint")
-        tape.log.gate_ended(1, _result(gate, "fail", "s3cr3t-value", 1, output="s3cr3t-value"))
+        tape = Tape(as_json=as_json, hidden=hidden, volume=Verbosity.VERBOSE)
+        gate = IterationGate(name="lint", command="lint")
+        tape.log.report_gate(1, _result(gate, "fail", "s3cr3t-value", 1, output="s3cr3t-value"))
         assert "s3cr3t-value" not in tape.text
         assert tape.text.count("$API_KEY") == 2
 
@@ -351,9 +359,9 @@ def test_the_clock_of_people_is_their_own() -> None:
 
 def test_the_log_file_has_everything_in_json_lines_whatever_is_told(tmp_path: Path) -> None:
     path = log_path(tmp_path / ".rooda", "build", "2026-02-06T10:00:00Z")
-    tape = Tape(volume=Volume.QUIET, file=LogFile(path, pytest.fail))
+    tape = Tape(volume=Verbosity.QUIET, file=LogFile(path, pytest.fail))
     tape.round(1, 0, 15.0, failures=3)
-    tape.log.ended(StopReason.FAILURES, state(15, failures=3, status=Status.ABORTED))
+    tape.log.report_end(StopReason.FAILURES, state(15, failures=3, status=Status.ABORTED))
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert path == tmp_path / ".rooda/log/build/20260206T100000Z.jsonl"
     assert [row["event"] for row in rows] == [
@@ -423,7 +431,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_reflex.drivers.iterate.logfile import LogFile
-from pytest_reflex.verdict.formatting import lasted
+from pytest_reflex.verdict.formatting import format_duration
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (30, 1 << 20))
 log = LogFile(Path(sys.argv[1]), print)

@@ -14,9 +14,9 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import schema
 from pytest_reflex.drivers.iterate import opening
-from pytest_reflex.drivers.iterate.model import Bounds, Gate, State
+from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, State
 from pytest_reflex.drivers.iterate.state import is_driven
-from pytest_reflex.drivers.iterate.status import standing_of
+from pytest_reflex.drivers.iterate.status import status_of
 from pytest_reflex.model.steps import Question, Reply
 from tests.drivers.iterate.project import Project, told
 from tests.drivers.iterate.stage import Script, Stage
@@ -62,8 +62,8 @@ class Killed:
     def taken_up(self, bounds: Bounds) -> State:
         """Return the state with which a resume begins."""
         found = self.stage().saved()
-        options = opening.Options()
-        return opening.taken_up(found, "build", bounds, options, reset_failures=False)
+        options = opening.IterateOptions()
+        return opening.resume_state(found, "build", bounds, options, reset_failures=False)
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])
@@ -74,7 +74,7 @@ def test_the_call_counts_once_at_an_unknown_cost(tmp_path: Path, before: int) ->
     wire = json.loads((killed.root / "state/build.json").read_bytes())
     jsonschema.validate(wire, schema("iteration-state"))
     assert wire.get("spend", {"calls": 0})["calls"] == before
-    shown = standing_of(killed.root, "build").state
+    shown = status_of(killed.root, "build").state
     assert shown is not None
     assert (shown.spend.calls, shown.spend.unknown) == (before + 1, 1)
     state = killed.taken_up(bounds)
@@ -94,7 +94,7 @@ def test_a_second_kill_adds_one_call_and_not_the_first_again(tmp_path: Path) -> 
         state = killed.taken_up(bounds)
         assert (state.spend.calls, state.spend.unknown, state.iteration) == (1 + kills, kills, 1)
         killed.stage(killed.now, PAID, bounds=bounds).run(state)
-    assert standing_of(killed.root, "build").state is None
+    assert status_of(killed.root, "build").state is None
 
 
 def test_a_kill_before_the_next_call_adds_nothing(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ class _Snapshot(list[str]):
 def test_the_price_of_a_call_whose_gates_were_under_way_is_known(tmp_path: Path) -> None:
     killed, bounds = Killed(tmp_path), Bounds(max_iterations=2)
     copy = ("sh", "-c", f"rm -rf {killed.kept}; cp -r {killed.root} {killed.kept}")
-    gate = Gate(name="copies", command=copy)
+    gate = IterationGate(name="copies", command=copy)
     killed.stage(PAID, bounds=bounds, gates=[gate]).run()
     killed.come_to_life()
     state = killed.taken_up(bounds)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
-from pytest_reflex.drivers.iterate.opening import Options, fresh, is_unfinished, taken_up
+from pytest_reflex.drivers.iterate.opening import IterateOptions, fresh, is_unfinished, resume_state
 from pytest_reflex.errors import UsageError
 
 AT = "2026-02-06T10:00:00Z"
@@ -24,7 +24,7 @@ LEFT = State(
     elapsed=(1.0,) * 5,
     others={"host": "a"},
 )
-NONE = Options()
+NONE = IterateOptions()
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_where_there_is_nothing_there_is_nothing_to_go_on_with() -> None:
 
 def test_a_run_goes_on_with_its_counts_under_the_bounds_of_now() -> None:
     bounds = Bounds(max_iterations=20, failure_threshold=4)
-    state = taken_up(LEFT, "build", bounds, NONE, reset_failures=False)
+    state = resume_state(LEFT, "build", bounds, NONE, reset_failures=False)
     assert state == replace(LEFT, status=Status.RUNNING, max_iterations=20, failure_threshold=4)
 
 
 def test_failures_are_counted_from_0_where_that_is_said() -> None:
-    state = taken_up(LEFT, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
+    state = resume_state(LEFT, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
     assert (state.consecutive_failures, state.iteration) == (0, 5)
 
 
@@ -65,26 +65,26 @@ def test_failures_are_counted_from_0_where_that_is_said() -> None:
 )
 def test_what_cannot_go_on_is_refused(found: State | None, word: str) -> None:
     with pytest.raises(UsageError, match=word):
-        taken_up(found, "build", Bounds(), NONE, reset_failures=False)
+        resume_state(found, "build", Bounds(), NONE, reset_failures=False)
 
 
 def test_b083_an_aborted_run_goes_on_where_its_failures_are_reset() -> None:
     aborted = replace(LEFT, status=Status.ABORTED)
-    state = taken_up(aborted, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
+    state = resume_state(aborted, "build", Bounds(max_iterations=9), NONE, reset_failures=True)
     assert (state.status, state.consecutive_failures) == (Status.RUNNING, 0)
 
 
 def test_failures_are_not_forgotten_where_no_iteration_is_left() -> None:
     bounds = Bounds(max_iterations=5)
     with pytest.raises(UsageError, match=r"no iteration left of 5.*--max-iterations 6"):
-        taken_up(LEFT, "build", bounds, NONE, reset_failures=True)
+        resume_state(LEFT, "build", bounds, NONE, reset_failures=True)
     succeeded = replace(LEFT, consecutive_failures=0)
-    assert taken_up(succeeded, "build", bounds, NONE, reset_failures=True).iteration == 5
+    assert resume_state(succeeded, "build", bounds, NONE, reset_failures=True).iteration == 5
 
 
 WORDS = st.text(min_size=1).filter(lambda word: word.strip() and "\0" not in word)
 OPTIONS = st.builds(
-    Options,
+    IterateOptions,
     agent=st.none() | WORDS,
     timeout=st.none() | st.integers(1, 999),
     contexts=st.lists(st.text(min_size=1)).map(tuple),
@@ -99,19 +99,21 @@ OPTIONS = st.builds(
 
 @settings(deadline=None, max_examples=40)
 @given(OPTIONS)
-def test_options_come_back_as_they_were(options: Options) -> None:
-    assert Options.from_json(fresh("build", Bounds(), options, AT).options) == options
+def test_options_come_back_as_they_were(options: IterateOptions) -> None:
+    assert IterateOptions.from_json(fresh("build", Bounds(), options, AT).options) == options
     assert NONE.over(options) == options == options.over(NONE)
 
 
 def test_a_tool_that_is_named_replaces_one_that_was_a_command() -> None:
-    before = Options(ai_command="cat", contexts=("a",))
-    assert Options(agent="claude").over(before) == Options(agent="claude", contexts=("a",))
+    before = IterateOptions(ai_command="cat", contexts=("a",))
+    assert IterateOptions(agent="claude").over(before) == IterateOptions(
+        agent="claude", contexts=("a",)
+    )
 
 
 def test_a_tool_that_was_a_command_is_kept_as_one() -> None:
-    options = Options(ai_command="cat", timeout=5)
-    assert Options.from_json(options.to_json()) == options
+    options = IterateOptions(ai_command="cat", timeout=5)
+    assert IterateOptions.from_json(options.to_json()) == options
 
 
 @pytest.mark.parametrize(
@@ -131,8 +133,8 @@ def test_a_tool_that_was_a_command_is_kept_as_one() -> None:
 )
 def test_options_that_no_flag_takes_are_refused(wire: dict[str, object], word: str) -> None:
     with pytest.raises(UsageError, match=f"{word}.*--fresh"):
-        Options.from_json(wire)
+        IterateOptions.from_json(wire)
 
 
 def test_options_of_another_program_count_as_not_said() -> None:
-    assert Options.from_json({"colour": "red", "agent": None}) == NONE
+    assert IterateOptions.from_json({"colour": "red", "agent": None}) == NONE

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.iterate.decide import (
-    Outcome,
+    IterationOutcome,
     Promise,
     doubt,
     outcome_of_answer,
     outcome_with_gates,
-    promised,
+    parse_promise,
     unheard,
 )
-from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult
-from pytest_reflex.model.plain import readable
+from pytest_reflex.drivers.iterate.model import FailureCause, GateResult, IterationGate
+from pytest_reflex.model.plain import strip_ansi
 from pytest_reflex.model.steps import Reply
 
 YES, NO = "<promise>SUCCESS</promise>", "<promise>FAILURE</promise>"
@@ -30,33 +30,51 @@ def reply(text: str = "did it", error: str = "", **details: object) -> Reply:
     ("answer", "cause", "detail"),
     [
         (reply(), None, ""),
-        (reply(end="timed out", error="no answer within 2 s"), Cause.TIMED_OUT, "within 2 s"),
-        (reply(end="not started", error="no such program"), Cause.SPAWN_ERROR, "no such program"),
-        (reply(end="exit", exit=1, error="it left"), Cause.EXIT, "exit 1"),
-        (reply(end="exit", exit=-9, error="it left"), Cause.EXIT, "signal 9"),
-        (reply(end="exit", exit=1, limited=True, error="a limit"), Cause.LIMIT_NOTICE, "a limit"),
-        (reply(end="timed out", limited=True, error="529"), Cause.LIMIT_NOTICE, "529"),
-        (reply(text=" \n", error=""), Cause.EMPTY, ""),
-        (reply(text="", error="it answered nothing", silent=True), Cause.EMPTY, ""),
-        (reply(error="its answer is not UTF-8"), Cause.UNUSABLE, "not UTF-8"),
-        (reply(end="stopped", error="it wrote more than"), Cause.UNUSABLE, "it wrote more than"),
-        (reply(limited=True, error="the tool ran into a limit: x"), Cause.LIMIT_NOTICE, "x"),
-        (reply(text=f"no way\n{NO}\n"), Cause.PROMISED_FAILURE, "no way"),
-        (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), Cause.PROMISED_FAILURE, "no key"),
-        (reply(text=NO), Cause.PROMISED_FAILURE, ""),
+        (
+            reply(end="timed out", error="no answer within 2 s"),
+            FailureCause.TIMED_OUT,
+            "within 2 s",
+        ),
+        (
+            reply(end="not started", error="no such program"),
+            FailureCause.SPAWN_ERROR,
+            "no such program",
+        ),
+        (reply(end="exit", exit=1, error="it left"), FailureCause.EXIT, "exit 1"),
+        (reply(end="exit", exit=-9, error="it left"), FailureCause.EXIT, "signal 9"),
+        (
+            reply(end="exit", exit=1, limited=True, error="a limit"),
+            FailureCause.LIMIT_NOTICE,
+            "a limit",
+        ),
+        (reply(end="timed out", limited=True, error="529"), FailureCause.LIMIT_NOTICE, "529"),
+        (reply(text=" \n", error=""), FailureCause.EMPTY, ""),
+        (reply(text="", error="it answered nothing", silent=True), FailureCause.EMPTY, ""),
+        (reply(error="its answer is not UTF-8"), FailureCause.UNUSABLE, "not UTF-8"),
+        (
+            reply(end="stopped", error="it wrote more than"),
+            FailureCause.UNUSABLE,
+            "it wrote more than",
+        ),
+        (reply(limited=True, error="the tool ran into a limit: x"), FailureCause.LIMIT_NOTICE, "x"),
+        (reply(text=f"no way\n{NO}\n"), FailureCause.PROMISED_FAILURE, "no way"),
+        (reply(text=f"first\nno key\n\n{YES}\n{NO}\n"), FailureCause.PROMISED_FAILURE, "no key"),
+        (reply(text=NO), FailureCause.PROMISED_FAILURE, ""),
         (
             reply(text=f"no key\n{NO}\nor so\n{YES}"),
-            Cause.PROMISED_FAILURE,
+            FailureCause.PROMISED_FAILURE,
             "no key (followed by SUCCESS",
         ),
-        (reply(text="\x1b[0m\x1b[2K"), Cause.EMPTY, ""),
-        (reply(text="\0\0\n\u200b"), Cause.EMPTY, ""),
-        (reply(text="\x1b[31mRate limit exceeded\x1b[0m"), Cause.LIMIT_NOTICE, "Rate limit"),
+        (reply(text="\x1b[0m\x1b[2K"), FailureCause.EMPTY, ""),
+        (reply(text="\0\0\n\u200b"), FailureCause.EMPTY, ""),
+        (reply(text="\x1b[31mRate limit exceeded\x1b[0m"), FailureCause.LIMIT_NOTICE, "Rate limit"),
         (reply(text="Fixed issue #429."), None, ""),
     ],
-    ids=lambda value: str(value) if isinstance(value, Cause) else "",
+    ids=lambda value: str(value) if isinstance(value, FailureCause) else "",
 )
-def test_an_answer_fails_for_a_cause(answer: Reply, cause: Cause | None, detail: str) -> None:
+def test_an_answer_fails_for_a_cause(
+    answer: Reply, cause: FailureCause | None, detail: str
+) -> None:
     found = outcome_of_answer(answer, offers_success=True)
     assert found.cause is cause
     assert detail in found.detail
@@ -64,7 +82,7 @@ def test_an_answer_fails_for_a_cause(answer: Reply, cause: Cause | None, detail:
 
 def test_b084_a_limit_notice_with_exit_0_is_a_failure() -> None:
     found = outcome_of_answer(reply("You have hit your limit, resets 5pm"), offers_success=True)
-    assert found.cause is Cause.LIMIT_NOTICE
+    assert found.cause is FailureCause.LIMIT_NOTICE
     assert "resets 5pm" in found.detail
 
 
@@ -88,7 +106,7 @@ def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
     answer = reply(
         "the 5-hour limit was reached", end="timed out", error="no answer", limited=False
     )
-    assert outcome_of_answer(answer, offers_success=True).cause is Cause.TIMED_OUT
+    assert outcome_of_answer(answer, offers_success=True).cause is FailureCause.TIMED_OUT
 
 
 @pytest.mark.parametrize(
@@ -117,13 +135,13 @@ def test_b086_a_timeout_is_a_timeout_whatever_was_echoed() -> None:
     ],
 )
 def test_a_signal_counts_alone_at_the_end(text: str, said: Promise | None) -> None:
-    assert promised(text) is said
+    assert parse_promise(text) is said
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.text(), st.text(min_size=1).filter(lambda text: readable(text).strip()))
+@given(st.text(), st.text(min_size=1).filter(lambda text: strip_ansi(text).strip()))
 def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
-    assert promised(f"{before}\n{YES}\n{prose}") is None
+    assert parse_promise(f"{before}\n{YES}\n{prose}") is None
 
 
 @pytest.mark.parametrize(
@@ -142,30 +160,32 @@ def test_a_signal_in_quotes_is_none_and_is_noticed(last: str, near: bool) -> Non
     answer = f"did it\n\n{last}\n \n"
     told = f"The last line of the answer is not a signal, as it is not bare: {last}"
     assert unheard(answer, offers_success=True) == (told if near else "")
-    assert promised(answer) is (Promise.SUCCESS if last == YES else None)
+    assert parse_promise(answer) is (Promise.SUCCESS if last == YES else None)
 
 
 def test_success_is_heard_only_where_it_was_offered() -> None:
     assert outcome_of_answer(reply(YES), offers_success=True).promised_success
-    assert outcome_of_answer(reply(YES), offers_success=False) == Outcome()
+    assert outcome_of_answer(reply(YES), offers_success=False) == IterationOutcome()
 
 
 def gate(name: str, outcome: str, *, required: bool = True) -> GateResult:
-    wanted = Gate(name=name, command="true", required=required)
+    wanted = IterationGate(name=name, command="true", required=required)
     return GateResult(gate=wanted, outcome=outcome, summary="exit 1", seconds=0.1)
 
 
 @pytest.mark.parametrize("outcome", ["fail", "error"])
 def test_a_required_gate_takes_the_promise_back(outcome: str) -> None:
-    answer = Outcome(promised_success=True)
+    answer = IterationOutcome(promised_success=True)
     found = outcome_with_gates(answer, [gate("tests", outcome), gate("lint", "pass")], {})
-    assert found == Outcome(cause=Cause.GATE, detail="tests: exit 1", failing=("tests",))
+    assert found == IterationOutcome(
+        cause=FailureCause.GATE, detail="tests: exit 1", failing=("tests",)
+    )
 
 
 def test_a_gate_that_is_not_required_decides_nothing() -> None:
-    answer = Outcome(promised_success=True)
+    answer = IterationOutcome(promised_success=True)
     assert outcome_with_gates(answer, [gate("lint", "fail", required=False)], {}) == answer
 
 
 def test_without_quality_gates_the_answer_alone_decides() -> None:
-    assert outcome_with_gates(Outcome(), [], {}) == Outcome()
+    assert outcome_with_gates(IterationOutcome(), [], {}) == IterationOutcome()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.iterate.model import Gate, Phase, Procedure
+from pytest_reflex.drivers.iterate.model import IterationGate, Phase, Procedure
 from pytest_reflex.drivers.iterate.procedures import (
     find_procedure,
     gates_of,
@@ -139,8 +139,8 @@ artifacts = ["README.md"]
 threshold = 0.9
 timeout = 5
 """
-LINT = Gate(name="lint", command=("ruff", "check"), required=False)
-DOCS = Gate(
+LINT = IterationGate(name="lint", command=("ruff", "check"), required=False)
+DOCS = IterationGate(
     name="docs",
     criteria="documentation",
     artifacts=("README.md",),
@@ -159,7 +159,7 @@ DOCS = Gate(
     ids=["all of them", "none", "some in another order, each once"],
 )
 def test_a_procedure_chooses_its_gates(
-    tmp_path: Path, said: str, expected: tuple[Gate, ...]
+    tmp_path: Path, said: str, expected: tuple[IterationGate, ...]
 ) -> None:
     write(tmp_path, f"{GATES}[iterate.procedures.build]\n{said}\n")
     settings = load(tmp_path)

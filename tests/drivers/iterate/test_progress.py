@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.measure import count_failures
-from pytest_reflex.drivers.iterate.model import Gate, GateResult
+from pytest_reflex.drivers.iterate.model import GateResult, IterationGate
 from pytest_reflex.drivers.iterate.progress import Known, compare
 from tests.drivers.iterate.project import told, untimed
 
@@ -29,7 +29,7 @@ def result(
     passed = number == 0
     found = None if number is None else ("pass", 0) if passed else (how, number)
     return GateResult(
-        gate=Gate(name=name, command="x", progress=progress),
+        gate=IterationGate(name=name, command="x", progress=progress),
         outcome="pass" if passed else "fail",
         summary="s",
         seconds=0.1,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.decide import promised
+from pytest_reflex.drivers.iterate.decide import parse_promise
 from pytest_reflex.drivers.iterate.model import Fragment, Phase
 from pytest_reflex.drivers.iterate.prompt import compose, from_context, from_flag, text_of
 from pytest_reflex.errors import UsageError
@@ -59,7 +59,7 @@ def test_b070_a_tool_that_repeats_its_prompt_gives_no_signal(word: str) -> None:
     made = procedure(act=(Fragment(content=f"At the end say\n<promise>{word}</promise>\n\n"),))
     text = compose(made, number=1, total=1)
     assert f"\n<promise>{word}</promise>\n" in text
-    assert promised(text) is None
+    assert parse_promise(text) is None
 
 
 FRAGMENT = st.text(

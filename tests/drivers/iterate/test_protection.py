@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.iterate.gates import Gates
-from pytest_reflex.drivers.iterate.model import Gate, GateResult
+from pytest_reflex.drivers.iterate.model import GateResult, IterationGate
 from pytest_reflex.host import open_host
 
 PYTHON = sys.executable
@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def gates(project: Path, *given: Gate) -> Gates:
+def gates(project: Path, *given: IterationGate) -> Gates:
     return Gates(given, project=project, registry=open_host().registry)
 
 
@@ -37,7 +37,7 @@ def summaries(results: tuple[GateResult, ...]) -> dict[str, str]:
 
 
 def test_a_gate_fails_until_the_file_is_as_it_was(project: Path) -> None:
-    one = gates(project, Gate(name="it", command=("sh", "a.sh")))
+    one = gates(project, IterationGate(name="it", command=("sh", "a.sh")))
     outcomes = []
     for text in ("exit 0\n", "exit 0 \n", "", "exit 0\n"):
         (project / "a.sh").write_text(text)
@@ -49,7 +49,7 @@ def test_a_gate_fails_until_the_file_is_as_it_was(project: Path) -> None:
 
 
 def test_a_modified_script_is_not_run(project: Path) -> None:
-    one = gates(project, Gate(name="it", command=("sh", "a.sh")))
+    one = gates(project, IterationGate(name="it", command=("sh", "a.sh")))
     (project / "a.sh").write_text("touch ran\n")
     assert not one.run(1)[0].passed
     assert not (project / "ran").exists()
@@ -58,9 +58,9 @@ def test_a_modified_script_is_not_run(project: Path) -> None:
 def test_only_the_gates_that_rely_on_a_file_fail(project: Path) -> None:
     both = gates(
         project,
-        Gate(name="a", command=("sh", "a.sh")),
-        Gate(name="b", command=("sh", "b.sh")),
-        Gate(name="optional", command=("sh", "a.sh"), required=False),
+        IterationGate(name="a", command=("sh", "a.sh")),
+        IterationGate(name="b", command=("sh", "b.sh")),
+        IterationGate(name="optional", command=("sh", "a.sh"), required=False),
     )
     (project / "a.sh").write_text("exit 0 # other\n")
     assert summaries(both.run(1)) == {
@@ -73,20 +73,22 @@ def test_only_the_gates_that_rely_on_a_file_fail(project: Path) -> None:
 def test_a_gate_cannot_change_what_the_next_one_runs(project: Path) -> None:
     both = gates(
         project,
-        Gate(name="a", command=(PYTHON, "-c", "open('b.sh', 'w').write('exit 0 # other')")),
-        Gate(name="b", command=("sh", "b.sh")),
+        IterationGate(
+            name="a", command=(PYTHON, "-c", "open('b.sh', 'w').write('exit 0 # other')")
+        ),
+        IterationGate(name="b", command=("sh", "b.sh")),
     )
     assert summaries(both.run(1))["b"] == "modified during the run: b.sh"
 
 
 def test_a_gate_does_not_pass_that_changes_its_own_files(project: Path) -> None:
     (project / "a.sh").write_text("echo >> a.sh; exit 0\n")
-    (result,) = gates(project, Gate(name="it", command=("sh", "a.sh"))).run(1)
+    (result,) = gates(project, IterationGate(name="it", command=("sh", "a.sh"))).run(1)
     assert (result.outcome, result.summary) == ("fail", "modified during the run: a.sh")
 
 
 def test_many_modified_files_are_counted(project: Path) -> None:
-    one = gates(project, Gate(name="it", command=("true",), protect=("golden",)))
+    one = gates(project, IterationGate(name="it", command=("true",), protect=("golden",)))
     (project / "golden").mkdir()
     for number in range(5):
         (project / f"golden/{number}").write_text("")
@@ -98,7 +100,7 @@ def test_many_modified_files_are_counted(project: Path) -> None:
 
 
 def test_a_link_that_leads_to_itself_hides_nothing(project: Path) -> None:
-    one = gates(project, Gate(name="it", command=("true",), protect=("golden/**",)))
+    one = gates(project, IterationGate(name="it", command=("true",), protect=("golden/**",)))
     (project / "golden").mkdir()
     for name in "abcdefgh":
         os.symlink(name, project / "golden" / name)
@@ -113,7 +115,7 @@ def test_a_file_too_large_to_be_read_is_held_by_its_stamp(project: Path) -> None
     large = project / "large.bin"
     large.write_bytes(b"")
     os.truncate(large, 20_000_000)
-    one = gates(project, Gate(name="it", command=("true",), protect=("large.bin",)))
+    one = gates(project, IterationGate(name="it", command=("true",), protect=("large.bin",)))
     assert one.run(1)[0].passed
     status = large.stat()
     with large.open("r+b") as file:
@@ -126,7 +128,7 @@ def test_a_file_too_large_to_be_read_is_held_by_its_stamp(project: Path) -> None
 def test_bytecode_that_a_tool_left_is_not_run(project: Path, name: str) -> None:
     (project / "judge.py").write_text("import helper\nhelper.check()\n")
     (project / "helper.py").write_text("def check():\n    assert 0, 'no'\n")
-    one = gates(project, Gate(name="it", command=(PYTHON, "-m", "judge")))
+    one = gates(project, IterationGate(name="it", command=(PYTHON, "-m", "judge")))
     source = project / f"{name}.py"
     status, text = source.stat(), source.read_text()
     source.write_text("def check():\n    pass\n".ljust(len(text)))
@@ -142,8 +144,8 @@ def test_gates_of_one_iteration_share_private_caches(project: Path) -> None:
     show = "import os; print(os.environ['PYTHONPYCACHEPREFIX']); raise SystemExit(1)"
     both = gates(
         project,
-        Gate(name="a", command=(PYTHON, "-c", show)),
-        Gate(name="b", command=(PYTHON, "-c", show)),
+        IterationGate(name="a", command=(PYTHON, "-c", show)),
+        IterationGate(name="b", command=(PYTHON, "-c", show)),
     )
     first, second = ({result.output for result in both.run(number)} for number in (1, 2))
     assert (len(first), len(second), len(first | second)) == (1, 1, 2)

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pytest_reflex.contracts.validate import problems, schema
-from pytest_reflex.drivers.iterate.commits import Committed
+from pytest_reflex.drivers.iterate.commits import IterationCommit
 from pytest_reflex.drivers.iterate.decide import ENDINGS
-from pytest_reflex.drivers.iterate.logfile import Volume
+from pytest_reflex.drivers.iterate.logfile import Verbosity
 from pytest_reflex.drivers.iterate.model import (
     Bounds,
-    Cause,
-    Gate,
+    FailureCause,
     GateResult,
-    Round,
+    Iteration,
+    IterationGate,
     Status,
 )
 from pytest_reflex.drivers.iterate.progress import last_of
@@ -41,18 +41,20 @@ SEED_STATE = {
 
 def everything() -> list[dict[str, Any]]:
     """Return a line of each kind."""
-    tape = Tape(as_json=True, volume=Volume.VERBOSE)
-    tape.log.starting(Bounds(max_iterations=0))
-    tape.log.resuming(state(1, 2), Bounds(max_iterations=0))
+    tape = Tape(as_json=True, volume=Verbosity.VERBOSE)
+    tape.log.report_start(Bounds(max_iterations=0))
+    tape.log.report_resume(state(1, 2), Bounds(max_iterations=0))
     tape.round(1, 0, 2.0)
-    gate = Gate(name="lint", command="lint")
+    gate = IterationGate(name="lint", command="lint")
     for outcome in ("pass", "fail", "error"):
         result = GateResult(gate=gate, outcome=outcome, summary="s", seconds=1, output="o")
-        tape.log.gate_ended(1, result)
-    for cause in Cause:
-        ended = Round(number=2, seconds=1, cause=cause, detail="d", usd=0.5, tokens=7, changed=True)
-        tape.log.round_ended(ended, 0, failures=1, threshold=3)
-    ended = Round(
+        tape.log.report_gate(1, result)
+    for cause in FailureCause:
+        ended = Iteration(
+            number=2, seconds=1, cause=cause, detail="d", usd=0.5, tokens=7, changed=True
+        )
+        tape.log.report_iteration(ended, 0, failures=1, threshold=3)
+    ended = Iteration(
         number=3,
         seconds=1,
         gates=(result,),
@@ -61,18 +63,18 @@ def everything() -> list[dict[str, Any]]:
         files=("a.py",),
         cost={"calls": 1, "seconds": 1.0, "usd": 0.5, "tokens": 7},
     )
-    tape.log.round_ended(ended, 0, failures=1, threshold=3)
-    tape.log.answered(3, "did it", 6)
-    tape.log.spent(ended, replace(state(1, 2), spend=Spend().plus(ended.cost)))
-    tape.log.committed(3, Committed(commit="abc1234", files=("a.py",), problems=("no",)))
+    tape.log.report_iteration(ended, 0, failures=1, threshold=3)
+    tape.log.report_answer(3, "did it", 6)
+    tape.log.report_spend(ended, replace(state(1, 2), spend=Spend().plus(ended.cost)))
+    tape.log.report_commit(3, IterationCommit(commit="abc1234", files=("a.py",), problems=("no",)))
     tape.log.partial(2, path=Path("log/x.iteration-2.partial-1"))
     tape.log.partial(2, problem="the disk is full")
-    tape.log.unchanged(3, 10)
+    tape.log.report_unchanged(3, 10)
     for tell in (tape.log.info, tape.log.warning, tape.log.error):
         tell("text")
     tape.log.feedback({"a1": "do less"})
     for ending in ENDINGS:
-        tape.log.ended(ending, state(1, 2, status=Status.INTERRUPTED))
+        tape.log.report_end(ending, state(1, 2, status=Status.INTERRUPTED))
     return tape.documents
 
 
@@ -97,7 +99,7 @@ def test_every_state_that_is_written_is_as_its_schema_says(status: Status) -> No
             options={"agent": "claude"},
             others={"x": 1},
             log_name="20260206T100000Z-2",
-            last=last_of(Round(number=1, seconds=1, answer="did it")),
+            last=last_of(Iteration(number=1, seconds=1, answer="did it")),
             failing=("lint",),
             known_failures={"lint": {"pytest 1": 2}},
         )

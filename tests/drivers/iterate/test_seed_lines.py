@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.iterate.model import Bounds, Gate, Status
+from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, Status
 from tests.drivers.iterate.project import Project, left_behind, told, untimed
 from tests.drivers.iterate.stage import BAD, GOOD, Script, Stage
 from tests.faults.driven import wait_until
@@ -117,7 +117,7 @@ def slow_gates(on: Stage) -> Iterator[str]:
 
 
 def test_the_time_of_an_iteration_is_that_of_its_tool(tmp_path: Path) -> None:
-    gates = [Gate(name="tests", command="exit 0")]
+    gates = [IterationGate(name="tests", command="exit 0")]
     on = Stage(tmp_path, Script([GOOD, BAD]), bounds=Bounds(max_iterations=3), gates=gates)
     on.trees = slow_gates(on)
     on.script.seconds = 3.0

@@ -12,9 +12,9 @@ from pytest_reflex.drivers.iterate.logfile import LogFile, log_path
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.state import dump, state_file, state_path
 from pytest_reflex.drivers.iterate.status import (
+    describe_status,
     procedures_with_state,
-    standing_of,
-    standing_text,
+    status_of,
 )
 from pytest_reflex.reports.runs import plain_lines, table
 from tests.drivers.iterate.tape import state
@@ -41,7 +41,7 @@ def logged(root: Path, message: str, *, at: str = "2026-02-06T10:00:00Z") -> Pat
 
 def test_a_running_state_whose_owner_is_gone_is_told_as_interrupted(root: Path) -> None:
     saved(root, state(60, 70, status=Status.RUNNING))
-    found = standing_of(root, "build")
+    found = status_of(root, "build")
     assert (found.shown_status, found.interrupted) == ("running (interrupted)", True)
     assert found.next_step == "pytest-reflex iterate resume build"
 
@@ -49,7 +49,7 @@ def test_a_running_state_whose_owner_is_gone_is_told_as_interrupted(root: Path) 
 def test_a_running_state_with_an_owner_is_running(root: Path) -> None:
     with state_file(root, "build", pytest.fail) as file:
         file.save(state(60, status=Status.RUNNING))
-        found = standing_of(root, "build")
+        found = status_of(root, "build")
     assert (found.shown_status, found.driven, found.next_step) == ("running", True, "")
 
 
@@ -65,7 +65,7 @@ def test_each_status_has_its_next_step(
     root: Path, status: Status, shown: str, next_step: str
 ) -> None:
     saved(root, state(60, status=status))
-    found = standing_of(root, "build")
+    found = status_of(root, "build")
     assert (found.shown_status, found.next_step) == (shown, next_step)
 
 
@@ -76,7 +76,7 @@ def test_one_procedure_is_told_in_full(root: Path) -> None:
     )
     saved(root, ended)
     log = logged(root, "Interrupted. State saved.")
-    assert standing_text(standing_of(root, "build")).splitlines() == [
+    assert describe_status(status_of(root, "build")).splitlines() == [
         "Procedure: build (interrupted)",
         "Iteration: 2/10",
         "Failures: 1/3 in a row",
@@ -92,7 +92,7 @@ def test_of_a_run_that_is_complete_the_log_tells_the_end(root: Path) -> None:
     logged(root, "an earlier one", at="2026-02-05T10:00:00Z")
     with logged(root, "Reached max iterations: 3 (total: 2m16s)").open("a") as torn:
         torn.write('{"event": "st')
-    assert standing_text(standing_of(root, "build")).splitlines() == [
+    assert describe_status(status_of(root, "build")).splitlines() == [
         "Procedure: build (no run is under way)",
         f"Log: {root}/log/build/20260206T100000Z.jsonl",
         "Last line: Reached max iterations: 3 (total: 2m16s)",
@@ -102,9 +102,9 @@ def test_of_a_run_that_is_complete_the_log_tells_the_end(root: Path) -> None:
 def test_a_state_that_cannot_be_read_is_told_and_stays(root: Path) -> None:
     path = saved(root, state(60))
     path.write_text("{torn")
-    found = standing_of(root, "build")
+    found = status_of(root, "build")
     assert (found.status, found.to_json()["problem"]) == ("damaged", found.problem)
-    assert "holds no state of an iteration loop" in standing_text(found)
+    assert "holds no state of an iteration loop" in describe_status(found)
     assert path.read_text() == "{torn"
 
 
@@ -116,7 +116,7 @@ def test_all_procedures_with_a_state_are_told_and_nothing_else(root: Path) -> No
     for name in ("Build.json", "build.json.corrupt-1", "build.lock", "-x.json"):
         (root / "state" / name).write_text("{}")
     names = procedures_with_state(root)
-    rows = [standing_of(root, name).row().to_json() for name in names]
+    rows = [status_of(root, name).row().to_json() for name in names]
     at = "2026-02-06T10:00:00Z"
     assert [line.split("\t") for line in plain_lines(rows).splitlines()] == [
         ["iterate", "audit", "aborted", at, "0.0s", "1", "", "", "2 failures in a row"],
@@ -127,7 +127,7 @@ def test_all_procedures_with_a_state_are_told_and_nothing_else(root: Path) -> No
 
 def test_where_nothing_ran_there_is_nothing(root: Path) -> None:
     assert procedures_with_state(root) == []
-    assert standing_of(root, "build").to_json() == {
+    assert status_of(root, "build").to_json() == {
         "procedure_name": "build", "status": "none", "interrupted": False, "driven": False,
     }  # fmt: skip
 
@@ -135,12 +135,12 @@ def test_where_nothing_ran_there_is_nothing(root: Path) -> None:
 def test_looking_writes_nothing(root: Path) -> None:
     saved(root, state(60, status=Status.RUNNING))
     before = sorted(root.rglob("*"))
-    standing_of(root, "build")
+    status_of(root, "build")
     assert sorted(root.rglob("*")) == before
 
 
 def test_numbers_of_a_state_are_there_for_programs(root: Path) -> None:
     saved(root, state(60, 70, status=Status.INTERRUPTED))
-    found = standing_of(root, "build").to_json()
+    found = status_of(root, "build").to_json()
     assert (found["iteration"], found["max_iterations"], found["seconds"]) == (2, 10, 130.0)
     assert found["statistics"]["stddev"] == 5.0

@@ -8,7 +8,13 @@ from pytest_reflex.cli.iterate_drive import IterateView
 from pytest_reflex.drivers.common.console import Progress
 from pytest_reflex.drivers.iterate import logfile
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.model import Cause, Gate, GateResult, Round, State
+from pytest_reflex.drivers.iterate.model import (
+    FailureCause,
+    GateResult,
+    Iteration,
+    IterationGate,
+    State,
+)
 from pytest_reflex.reports.lines import Line
 
 
@@ -41,8 +47,8 @@ class Stage:
     def round(self, number: int, total: int, seconds: float, *, failures: int = 0) -> None:
         self.begins(number, total)
         self.now += seconds
-        cause = Cause.EXIT if failures else None
-        ended = Round(number=number, seconds=seconds, cause=cause, changed=number % 2 == 0)
+        cause = FailureCause.EXIT if failures else None
+        ended = Iteration(number=number, seconds=seconds, cause=cause, changed=number % 2 == 0)
         for event in logfile.of_outcome(self.state(number, total, failures), ended):
             self.progress.hear(event)
 
@@ -100,9 +106,9 @@ def test_a_round_has_the_colour_of_its_end(stage: Stage) -> None:
 
 def test_gates_that_were_tried_are_named(stage: Stage) -> None:
     stage.begins(1, 0)
-    gate = Gate(name="tests", command="pytest")
+    gate = IterationGate(name="tests", command="pytest")
     log = Log("build", lambda text: None, gate_done=stage.view.gate_done)
-    log.gate_ended(1, GateResult(gate=gate, outcome="pass", summary="", seconds=1))
+    log.report_gate(1, GateResult(gate=gate, outcome="pass", summary="", seconds=1))
     assert stage.lines()[0] == "Iteration 1 0:00 · gates done: tests"
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.iterate.tree import Tree, Watch, fingerprint
+from pytest_reflex.drivers.iterate.tree import TreeChangeDetector, WorkingTree, fingerprint
 
 EXCLUDE = (".rooda",)
 Deed = Callable[[Path], object]
@@ -59,10 +59,10 @@ def repository(tmp_path: Path) -> Path:
 
 def changed(project: Path, deed: Deed) -> bool | None:
     """Return what a watch says of an iteration in which `deed` was done."""
-    watch = Watch(Tree(project, EXCLUDE).fingerprint)
+    watch = TreeChangeDetector(WorkingTree(project, EXCLUDE).fingerprint)
     watch.begin()
     deed(project)
-    return watch.changed()
+    return watch.has_changed()
 
 
 def _later(path: Path) -> None:
@@ -132,20 +132,20 @@ def test_bytes_of_the_same_number_under_old_times_are_a_change(project: Path) ->
 
 
 def test_a_tree_that_comes_back_is_nothing_new(project: Path) -> None:
-    watch = Watch(Tree(project, EXCLUDE).fingerprint)
+    watch = TreeChangeDetector(WorkingTree(project, EXCLUDE).fingerprint)
     told = []
     for text in ("a = 2\n", "a = 1\n", "a = 2\n", "a = 3\n"):
         watch.begin()
         (project / "src/a.py").write_text(text)
-        told.append(watch.changed())
+        told.append(watch.has_changed())
     assert told == [True, False, False, True]
 
 
 def test_what_gates_write_between_rounds_is_nobodys_work(project: Path) -> None:
-    watch = Watch(Tree(project, EXCLUDE).fingerprint)
+    watch = TreeChangeDetector(WorkingTree(project, EXCLUDE).fingerprint)
     for number in range(3):
         watch.begin()
-        assert watch.changed() is False
+        assert watch.has_changed() is False
         (project / "report.txt").write_text(f"tried {number} times")
 
 
@@ -172,13 +172,13 @@ def test_no_change_in_a_repository(repository: Path, deed: Deed) -> None:
 
 
 def test_a_removal_that_is_committed_later_changed_the_tree_once(repository: Path) -> None:
-    watch = Watch(Tree(repository, EXCLUDE).fingerprint)
+    watch = TreeChangeDetector(WorkingTree(repository, EXCLUDE).fingerprint)
     watch.begin()
     (repository / "src/a.py").unlink()
-    first = watch.changed()
+    first = watch.has_changed()
     watch.begin()
     commit(repository)
-    assert (first, watch.changed()) == (True, False)
+    assert (first, watch.has_changed()) == (True, False)
 
 
 def test_a_submodule_is_looked_into(repository: Path, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_folder_that_nobody_may_read_can_be_told_by_nobody(as_user: Path) -> N
 def test_a_tree_beyond_the_bounds_can_be_told_by_nobody(
     project: Path, bounds: Mapping[str, int]
 ) -> None:
-    assert Tree(project, EXCLUDE, **bounds).fingerprint() is None
+    assert WorkingTree(project, EXCLUDE, **bounds).fingerprint() is None
 
 
 def test_names_that_are_no_text_are_told_apart(project: Path) -> None:

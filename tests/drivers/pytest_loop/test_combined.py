@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.child import Part, Session
+from pytest_reflex.drivers.pytest_loop.child import EvaluatedPart, Session
 from pytest_reflex.drivers.pytest_loop.combined import criteria_of, results_of
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.results import Evaluation
@@ -20,7 +20,9 @@ from pytest_reflex.verdict.score import judge
 FAULT = {"node": "t.py::test", "when": "call", "message": "boom", "text": "trace"}
 
 
-def part(part_id: str, *, blocker: bool = True, mild: bool = True, bar: str = "0.9") -> Part:
+def part(
+    part_id: str, *, blocker: bool = True, mild: bool = True, bar: str = "0.9"
+) -> EvaluatedPart:
     """Return a part with a rule of each severity that passed or not."""
     severities = {"a.x.one": Severity.FAIL, "b.x.two": Severity.WARN}
     rules = tuple(
@@ -48,7 +50,7 @@ def part(part_id: str, *, blocker: bool = True, mild: bool = True, bar: str = "0
         for rule in rules
     ]
     passed = blocker and mild
-    return Part(
+    return EvaluatedPart(
         id=part_id,
         evaluation={
             "artifact": part_id,
@@ -72,7 +74,7 @@ def part(part_id: str, *, blocker: bool = True, mild: bool = True, bar: str = "0
     )
 
 
-def session(*parts: Part, status: int = 0, **more: Any) -> Session:
+def session(*parts: EvaluatedPart, status: int = 0, **more: Any) -> Session:
     return Session(status=status, output="== 1 failed ==", seconds=0.1, parts=parts, **more)
 
 

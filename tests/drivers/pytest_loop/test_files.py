@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.child import Start
+from pytest_reflex.drivers.pytest_loop.child import SessionStart
 from pytest_reflex.drivers.pytest_loop.files import (
     TREE,
     create_run,
@@ -15,10 +15,10 @@ from pytest_reflex.drivers.pytest_loop.files import (
     project_of,
     tree_of,
 )
-from pytest_reflex.drivers.pytest_loop.territory import Territory
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
-from pytest_reflex.drivers.reflex.steps import Done
+from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
@@ -37,8 +37,8 @@ def folder(tmp_path: Path) -> Path:
     """The folder of a run that has just taken the files as they are."""
     (tmp_path / "a.py").write_text("old\n")
     files = create_run(tmp_path / "state", "task", "run")
-    territory = Territory(root=tmp_path, patterns=("*.py",))
-    start = Start(read=())
+    territory = EditableFiles(root=tmp_path, patterns=("*.py",))
+    start = SessionStart(read=())
     tree = tree_of(tmp_path, files.folder, territory=territory, texts=OLD, start=start)
     payload = {
         "task_alias": "run",
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
         "setup": {KIND: SESSION},
         TREE: tree,
     }
-    files.commit(Done(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))
+    files.commit(StepOutcome(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))
     commit(files, OLD)
     files.close()
     return files.folder
@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 def commit(files: RunFiles, texts: dict[str, str]) -> None:
     made = {"by": "agent"}
     files.commit(
-        Done(
+        StepOutcome(
             kind=EventKind.ARTIFACT_CREATED,
             step=Step.PRODUCE,
             payload=made,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.offering import offered
+from pytest_reflex.drivers.reflex.offering import find_new_modules
 from pytest_reflex.integrity.manifest import Change, ChangeKind
 from tests.drivers.pytest_loop.stage import RIGHT, Project
 
@@ -54,7 +54,7 @@ def test_a_new_module_is_offered_and_the_command_that_is_advised_goes_on(
     agent(project, module, names)
     assert project.play() == 1
     assert project.stop()[0] == "tampered"
-    assert project.state()["stop"]["offered"] == names
+    assert project.state()["stop"]["find_new_modules"] == names
     out = capsys.readouterr().out
     assert f"review {', '.join(names)}, which the agent added" in " ".join(out.split())
     words = advised(out)
@@ -215,7 +215,9 @@ def test_inside_a_package_a_name_is_its_own(tmp_path: Path, path: str) -> None:
     """But that of a new package, of a module beside all others, or of a tool, is not."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/__init__.py").touch()
-    assert offered([Change("mine/types.py", ChangeKind.ADDED)], tmp_path) == ("mine/types.py",)
-    assert offered([Change(path, ChangeKind.ADDED)], tmp_path) == ()
-    assert offered([Change("mine/types.py", ChangeKind.CHANGED)], tmp_path) == ()
-    assert offered([], tmp_path) == ()
+    assert find_new_modules([Change("mine/types.py", ChangeKind.ADDED)], tmp_path) == (
+        "mine/types.py",
+    )
+    assert find_new_modules([Change(path, ChangeKind.ADDED)], tmp_path) == ()
+    assert find_new_modules([Change("mine/types.py", ChangeKind.CHANGED)], tmp_path) == ()
+    assert find_new_modules([], tmp_path) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.order import chosen_agents, usual_agents, without_own
+from pytest_reflex.drivers.pytest_loop.order import choose_agents, usual_agents, without_own
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import load
 from tests.drivers.pytest_loop.stage import Project
@@ -37,14 +37,14 @@ def test_one_agent_is_that_of_refine(project: Project) -> None:
     usual = usual_agents(load(project.folder))
     assert usual["refine"] == "script"
     assert {usual[step] for step in ("plan", "prepare", "critique")} == {"offline"}
-    assert chosen_agents(["a"], usual) == {**usual, "refine": "a"}
-    assert chosen_agents(["a", "critique=b"], usual)["critique"] == "b"
+    assert choose_agents(["a"], usual) == {**usual, "refine": "a"}
+    assert choose_agents(["a", "critique=b"], usual)["critique"] == "b"
 
 
 @pytest.mark.parametrize("step", ["produce", "nothing"])
 def test_steps_without_an_agent_are_refused(step: str) -> None:
     with pytest.raises(UsageError, match=f"no agent is asked in a step '{step}'"):
-        chosen_agents([f"{step}=a"], {})
+        choose_agents([f"{step}=a"], {})
 
 
 @pytest.mark.parametrize(

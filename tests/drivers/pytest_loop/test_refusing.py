@@ -163,8 +163,8 @@ def test_a_run_is_resumed_with_the_recorded_text_in_place_of_what_is_none(
     files = open_run(folder)
     assert files.adopt_changes_by_hand() == []
     assert found(folder) == OLD
-    assert len(project_of(files).refused()) == 1
-    assert project_of(files).refused() == ()
+    assert len(project_of(files).take_refusals()) == 1
+    assert project_of(files).take_refusals() == ()
     assert (folder / "refused/a.py").exists() is (act != "link")
 
 
@@ -173,11 +173,14 @@ def test_a_link_that_was_there_at_the_start_stays(folder: Path) -> None:
     project = folder.parent.parent
     (project / "l.py").symlink_to("elsewhere")
     files.latest_events()[0].payload["tree"]["links"] = {"l.py": "elsewhere"}
-    assert project_of(files).objection() == ""
+    assert project_of(files).validation_error() == ""
     (project / "l.py").unlink()
     (project / "l.py").symlink_to("a.py")
-    assert project_of(files).objection() == "l.py is a symbolic link, and no file of the project"
-    project_of(files).settle()
+    assert (
+        project_of(files).validation_error()
+        == "l.py is a symbolic link, and no file of the project"
+    )
+    project_of(files).restore()
     assert os.readlink(project / "l.py") == "elsewhere"
 
 

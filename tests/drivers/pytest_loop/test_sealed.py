@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.child import Session, Start, TreeWatch, configurations
-from pytest_reflex.drivers.pytest_loop.territory import Territory
-from pytest_reflex.drivers.reflex.project_watch import Found, ProjectWatch, Scope
+from pytest_reflex.drivers.pytest_loop.child import Session, SessionStart, TreeWatch, configurations
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
+from pytest_reflex.drivers.reflex.project_watch import ProjectChanges, ProjectWatch, WatchScope
 from pytest_reflex.errors import PausedError
-from pytest_reflex.integrity.patterns import escaped
+from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.integrity.project import unpack
 
 Act = Callable[[Path], object]
@@ -45,14 +45,14 @@ def root(tmp_path: Path) -> Path:
 
 def watch(root: Path, *patterns: str, writes: tuple[str, ...] = ()) -> ProjectWatch:
     """Return what looks at the project of a loop whose agent may change what patterns mean."""
-    territory = Territory(root=root, patterns=patterns or ("src/**",))
-    scope = Scope(
+    territory = EditableFiles(root=root, patterns=patterns or ("src/**",))
+    scope = WatchScope(
         project=root, apart=("state",), editable=territory.covers, writes=writes, of_session=True
     )
-    return ProjectWatch.begin(scope, (), map(escaped, configurations(territory)))
+    return ProjectWatch.begin(scope, (), map(escape_path, configurations(territory)))
 
 
-def named(found: Found) -> list[str]:
+def named(found: ProjectChanges) -> list[str]:
     return [str(change) for change in found.changes]
 
 
@@ -197,10 +197,10 @@ def test_what_was_changed_between_sessions_waits_for_a_person(root: Path) -> Non
 
 
 def test_an_import_from_outside_is_named_where_the_first_session_had_none(root: Path) -> None:
-    territory = Territory(root=root, patterns=("src/**",))
-    start = Start.of(session(root, "/known/at/start.py"), territory)
-    found = TreeWatch(Start.from_json(start.to_json()), root)
-    found.saw(session(root, "/known/at/start.py"))
-    assert found.tampering() == ""
-    found.saw(session(root, "/known/at/start.py", "/somewhere/else.py"))
-    assert found.tampering() == "/somewhere/else.py was imported, and is outside the project"
+    territory = EditableFiles(root=root, patterns=("src/**",))
+    start = SessionStart.of(session(root, "/known/at/start.py"), territory)
+    found = TreeWatch(SessionStart.from_json(start.to_json()), root)
+    found.record_session(session(root, "/known/at/start.py"))
+    assert found.find_tampering() == ""
+    found.record_session(session(root, "/known/at/start.py", "/somewhere/else.py"))
+    assert found.find_tampering() == "/somewhere/else.py was imported, and is outside the project"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.pytest_loop import territory
-from pytest_reflex.drivers.pytest_loop.territory import Territory, as_patterns
+from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, as_patterns
 from pytest_reflex.errors import ArtifactError, UsageError
 
 
-def made(root: Path, *patterns: str) -> Territory:
-    return Territory(root=root, patterns=as_patterns(patterns, root))
+def made(root: Path, *patterns: str) -> EditableFiles:
+    return EditableFiles(root=root, patterns=as_patterns(patterns, root))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.reflex.reopening import More, extended
+from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState, Spend
 from pytest_reflex.reports.iteration import summary
@@ -53,5 +53,7 @@ def test_what_is_advised_is_accepted(limit: float, times: float, iterations: int
     words = iter(shlex.split(extend_command(state))[4:])
     given = {flag: next(words) for flag in words}
     budget = (given["--budget"],) if "--budget" in given else ()
-    after = extended(state, More(max_iterations=given.get("--max-iterations"), budget=budget))
+    after = extend_limits(
+        state, ExtendRequest(max_iterations=given.get("--max-iterations"), budget=budget)
+    )
     assert after.max_iterations == (3 if iterations == 1 else iterations)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.errors import UsageError
-from pytest_reflex.host import employ, open_host
+from pytest_reflex.host import open_host, register_agents
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Reply
@@ -127,5 +127,7 @@ def test_a_plugin_that_cannot_be_used_is_named(
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / f"{name}.py").write_text(source + "\n")
     with pytest.raises(UsageError) as raised:
-        employ(open_host([name]), load(tmp_path), ["plan=odd"] if "'odd'" in source else [])
+        register_agents(
+            open_host([name]), load(tmp_path), ["plan=odd"] if "'odd'" in source else []
+        )
     assert message in str(raised.value)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_reflex.drivers.common.drive import exhausted
-from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.common.drive import find_exhausted
+from pytest_reflex.drivers.reflex.decide import Action, decide
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits
@@ -39,20 +39,20 @@ STEPS: dict[str, tuple[Callable[[History], History], str]] = {
 @pytest.mark.parametrize(("write", "step"), STEPS.values(), ids=STEPS.keys())
 def test_next_step(write: Callable[[History], History], step: str) -> None:
     decision = decide(write(History()).state)
-    assert (decision.act, decision.step) == (Act.STEP, step)
+    assert (decision.act, decision.step) == (Action.STEP, step)
 
 
 def test_an_iteration_advances_after_refine_only() -> None:
-    assert decide(History().round(A_MUST).refined("2").state).act is Act.ADVANCE
+    assert decide(History().round(A_MUST).refined("2").state).act is Action.ADVANCE
 
 
 def test_passed_at_a_switches_to_b() -> None:
-    assert decide(History().round().state).act is Act.SWITCH
+    assert decide(History().round().state).act is Action.SWITCH
 
 
 def test_passed_at_a_switches_even_at_the_iteration_limit() -> None:
     history = History(limits=Limits(max_iterations=1)).round()
-    assert decide(history.state).act is Act.SWITCH
+    assert decide(history.state).act is Action.SWITCH
 
 
 STOPS: dict[str, tuple[Callable[[], History], StopReason]] = {
@@ -119,12 +119,12 @@ def test_one_small_rise_is_no_stagnation_yet() -> None:
 def test_no_major_issues_never_goes_on() -> None:
     limits = Limits(no_major_issues="never")
     history = History(limits=limits).round().switched().prepared().evaluated(A_SHOULD)
-    assert decide(history.state).act is Act.STEP
+    assert decide(history.state).act is Action.STEP
 
 
 def test_no_major_issues_does_not_end_phase_a() -> None:
     history = History(criteria(rule(A_MUST), rule(A_SHOULD, "warn", 9))).round(A_SHOULD)
-    assert decide(history.state).act is Act.STEP
+    assert decide(history.state).act is Action.STEP
 
 
 def test_b072_valid_but_not_done_eight_times_is_the_iteration_limit() -> None:
@@ -150,11 +150,11 @@ def test_a_budget_used_up_stops_before_the_next_step() -> None:
     cost = {"calls": 1, "seconds": 2.0, "usd": None, "tokens": None}
     history.events[0].payload["cost"] = cost  # type: ignore[index]
     state = history.planned().state
-    assert exhausted(state.limits.budget, state.spend) == ""
+    assert find_exhausted(state.limits.budget, state.spend) == ""
     history.events[-1].payload["cost"] = cost  # type: ignore[index]
     assert decide(history.state).reason is StopReason.BUDGET_EXCEEDED
     state = history.state
-    assert exhausted(state.limits.budget, state.spend) == "calls: 1 of 1 used"
+    assert find_exhausted(state.limits.budget, state.spend) == "calls: 1 of 1 used"
 
 
 @pytest.mark.parametrize(("elapsed", "detail"), [(0.0, None), (59.6, None), (60.0, "60 s of 60 s")])
@@ -162,22 +162,22 @@ def test_a_sitting_ends_when_its_time_is_spent(elapsed: float, detail: str | Non
     state = History(limits=Limits(wall_time=60)).state
     decision = decide(state, elapsed=elapsed)
     reason = StopReason.BUDGET_EXCEEDED if detail else None
-    assert (decision.reason, decision.act is Act.STOP) == (reason, detail is not None)
+    assert (decision.reason, decision.act is Action.STOP) == (reason, detail is not None)
     assert decision.detail == (f"wall time: {detail} in one sitting" if detail else "")
-    assert decide(History(limits=Limits(wall_time=1)).state).act is Act.STEP
-    assert decide(History(limits=Limits(wall_time=0)).state, elapsed=9e9).act is Act.STEP
+    assert decide(History(limits=Limits(wall_time=1)).state).act is Action.STEP
+    assert decide(History(limits=Limits(wall_time=0)).state, elapsed=9e9).act is Action.STEP
 
 
 def test_a_run_that_ended_has_nothing_to_do() -> None:
     from pytest_reflex.model.events import EventKind
 
     history = History().round().add(EventKind.STOPPED, {"reason": "user_stop", "passed": False})
-    assert decide(history.state).act is Act.NOTHING
+    assert decide(history.state).act is Action.NOTHING
 
 
 def test_the_errors_of_one_step_do_not_count_for_another() -> None:
     state = History().planned().failed("PRODUCE").failed("PREPARE").state
-    assert decide(state).act is Act.STEP
+    assert decide(state).act is Action.STEP
 
 
 def test_a_success_clears_the_errors_of_its_step_only() -> None:
@@ -205,7 +205,7 @@ def test_an_artifact_that_nothing_judged_is_judged_before_a_stop(
     failed = replace(state, errors={"PLAN": ("no JSON", "no JSON")})
     spent = replace(state, limits=SPENT)
     for due in (decide(state, stop_requested=""), decide(failed), decide(spent)):
-        assert (due.act, due.step) == (Act.STEP, Step.EVALUATE)
+        assert (due.act, due.step) == (Action.STEP, Step.EVALUATE)
     assert decide(state, tampering="x.yaml was changed").reason is StopReason.TAMPERED
 
 
@@ -240,7 +240,7 @@ def test_an_artifact_that_something_changes_for_ever_is_judged_five_times(judged
     assert decide(history.state).step is Step.CRITIQUE, "the evaluation stands"
     decision = decide(history.produced("9", by="hand").state)
     if judged < 5:
-        assert (decision.act, decision.step) == (Act.STEP, Step.EVALUATE)
+        assert (decision.act, decision.step) == (Action.STEP, Step.EVALUATE)
     else:
         assert decision.reason is StopReason.STAGNATION
         assert decision.detail == "artifact.md was changed from outside 5 times in one iteration"
@@ -249,7 +249,7 @@ def test_an_artifact_that_something_changes_for_ever_is_judged_five_times(judged
 def test_what_was_judged_before_its_stop_is_critiqued_when_the_run_goes_on() -> None:
     history = History().round(A_MUST).refined("2").advanced().evaluated(A_MUST, sha="2")
     assert decide(history.state).step is Step.CRITIQUE
-    assert decide(history.refined("3").state).act is Act.ADVANCE
+    assert decide(history.refined("3").state).act is Action.ADVANCE
 
 
 def test_what_was_judged_without_its_checks_gets_them_and_is_judged_again() -> None:
@@ -295,7 +295,7 @@ def unsound(history: History) -> History:
 def test_warnings_of_an_evaluation_that_is_not_sound_complete_nothing() -> None:
     history = History().round().switched().prepared().evaluated(A_SHOULD)
     assert decide(history.state).reason is StopReason.NO_MAJOR_ISSUES
-    assert decide(unsound(history).state).act is Act.STEP
+    assert decide(unsound(history).state).act is Action.STEP
 
 
 def test_a_blocker_at_b_keeps_warnings_from_completing_a_run() -> None:
@@ -332,9 +332,9 @@ def test_an_evaluation_found_on_the_disk_is_verified_before_it_counts(
     write: Callable[[], History],
 ) -> None:
     state = write().state
-    assert decide(state).act in (Act.STOP, Act.SWITCH)
+    assert decide(state).act in (Action.STOP, Action.SWITCH)
     decision = decide(state, unverified=True)
-    assert (decision.act, decision.step) == (Act.VERIFY, Step.EVALUATE)
+    assert (decision.act, decision.step) == (Action.VERIFY, Step.EVALUATE)
 
 
 def test_a_pass_found_on_the_disk_is_verified_before_a_stop_records_it() -> None:
@@ -343,7 +343,7 @@ def test_a_pass_found_on_the_disk_is_verified_before_a_stop_records_it() -> None
         decide(state, stop_requested="", unverified=True),
         decide(replace(state, limits=SPENT), unverified=True),
     ):
-        assert due.act is Act.VERIFY
+        assert due.act is Action.VERIFY
     failed = History().round(A_MUST).state
     assert decide(failed, stop_requested="", unverified=True).reason is StopReason.USER_STOP
 
@@ -351,14 +351,14 @@ def test_a_pass_found_on_the_disk_is_verified_before_a_stop_records_it() -> None
 def test_what_does_not_rest_on_an_evaluation_is_done_without_verifying_it() -> None:
     assert decide(History().round(A_MUST).state, unverified=True).step is Step.CRITIQUE
     refined = History().round(A_MUST).refined("2").state
-    assert decide(refined, unverified=True).act is Act.ADVANCE
+    assert decide(refined, unverified=True).act is Action.ADVANCE
     passed = History().round().state
     assert decide(passed, tampering="x", unverified=True).reason is StopReason.TAMPERED
 
 
 def test_an_evaluation_that_cannot_be_verified_ends_as_a_step_that_failed_twice() -> None:
     once = History().round().switched().prepared().evaluated().failed("EVALUATE")
-    assert decide(once.state, unverified=True).act is Act.VERIFY
+    assert decide(once.state, unverified=True).act is Action.VERIFY
     assert decide(once.state, stop_requested="", unverified=True).reason is StopReason.USER_STOP
     twice = once.failed("EVALUATE").state
     assert decide(twice, unverified=True).reason is StopReason.PHASE_ERROR

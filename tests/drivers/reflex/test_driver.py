@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.common.events import Kind
+from pytest_reflex.drivers.common.events import DriverEventKind
 from pytest_reflex.drivers.reflex.catalog import status_text
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.errors import LockedError, UsageError
 from pytest_reflex.model.steps import Reply
-from pytest_reflex.reports.iteration import changed_line
+from pytest_reflex.reports.iteration import change_line
 from tests.drivers.reflex.stage import Script, Stage, history_of, issues, story
 
 GOOD = "alpha beta gamma\n"
@@ -120,7 +120,7 @@ def test_what_went_back_to_the_last_evaluated_text_has_changed_nothing(stage: St
     with stage.begin(script, {"loop.guard": "off"}) as loop:
         for event in history_of(loop):
             if event.kind == "evaluation_done":
-                changed.append(changed_line(loop.state.changed))
+                changed.append(change_line(loop.state.changed))
     assert changed[:3] == ["initial generation", "nothing", "modified A, B"]
 
 
@@ -411,9 +411,11 @@ def test_a_plugin_that_changes_during_the_run_stops_it(
 def test_each_step_is_announced_when_it_begins(tmp_path: Path) -> None:
     with Stage(tmp_path).begin(Script(produce="alpha beta gamma")) as loop:
         told = [
-            list(event.fields["steps"]) if event.kind is Kind.WAITING else event.fields["event"]
+            list(event.fields["steps"])
+            if event.kind is DriverEventKind.WAITING
+            else event.fields["event"]
             for event in loop.events()
-            if event.kind is not Kind.ITERATION
+            if event.kind is not DriverEventKind.ITERATION
         ]
     assert told[:3] == ["run_started", ["PLAN"], "plan_created"]
     begun = [one for one in told if isinstance(one, list)]

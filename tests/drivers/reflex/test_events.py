@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.common.events import DriverEvent, Kind
+from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
 from pytest_reflex.drivers.reflex.events import of_history
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import Event, EventKind
@@ -33,25 +33,33 @@ def of(kind: EventKind, **payload: object) -> list[DriverEvent]:
 
 
 SINGLE = {
-    "a plan": (EventKind.PLAN_CREATED, {"agent": "x"}, Kind.ACTED),
-    "checks of an agent": (EventKind.CHECKS_PREPARED, {"agent": "x"}, Kind.ACTED),
-    "checks of rules": (EventKind.CHECKS_PREPARED, {"by": "rules"}, Kind.STEP),
-    "a refinement": (EventKind.REFINEMENT_DONE, {"by": "agent", "agent": "x"}, Kind.ACTED),
-    "fixes": (EventKind.REFINEMENT_DONE, {"by": "fixes"}, Kind.STEP),
-    "a refused answer": (EventKind.PHASE_ERROR, {"agent": "x"}, Kind.ACTED),
-    "a check that cannot run": (EventKind.PHASE_ERROR, {}, Kind.STEP),
-    "a vote": (EventKind.VOTE_CAST, {}, Kind.MEASURED),
-    "a change by hand": (EventKind.ARTIFACT_CREATED, {"by": "hand"}, Kind.DECIDED),
-    "an artifact": (EventKind.ARTIFACT_CREATED, {"by": "agent", "agent": "x"}, Kind.ACTED),
-    "phase B": (EventKind.PHASE_SWITCHED, {}, Kind.DECIDED),
-    "feedback": (EventKind.FEEDBACK_GIVEN, {}, Kind.DECIDED),
-    "accepted changes": (EventKind.CHANGES_ACCEPTED, {}, Kind.DECIDED),
+    "a plan": (EventKind.PLAN_CREATED, {"agent": "x"}, DriverEventKind.ACTED),
+    "checks of an agent": (EventKind.CHECKS_PREPARED, {"agent": "x"}, DriverEventKind.ACTED),
+    "checks of rules": (EventKind.CHECKS_PREPARED, {"by": "rules"}, DriverEventKind.STEP),
+    "a refinement": (
+        EventKind.REFINEMENT_DONE,
+        {"by": "agent", "agent": "x"},
+        DriverEventKind.ACTED,
+    ),
+    "fixes": (EventKind.REFINEMENT_DONE, {"by": "fixes"}, DriverEventKind.STEP),
+    "a refused answer": (EventKind.PHASE_ERROR, {"agent": "x"}, DriverEventKind.ACTED),
+    "a check that cannot run": (EventKind.PHASE_ERROR, {}, DriverEventKind.STEP),
+    "a vote": (EventKind.VOTE_CAST, {}, DriverEventKind.MEASURED),
+    "a change by hand": (EventKind.ARTIFACT_CREATED, {"by": "hand"}, DriverEventKind.DECIDED),
+    "an artifact": (
+        EventKind.ARTIFACT_CREATED,
+        {"by": "agent", "agent": "x"},
+        DriverEventKind.ACTED,
+    ),
+    "phase B": (EventKind.PHASE_SWITCHED, {}, DriverEventKind.DECIDED),
+    "feedback": (EventKind.FEEDBACK_GIVEN, {}, DriverEventKind.DECIDED),
+    "accepted changes": (EventKind.CHANGES_ACCEPTED, {}, DriverEventKind.DECIDED),
 }
 
 
 @pytest.mark.parametrize(("kind", "payload", "meant"), SINGLE.values(), ids=SINGLE.keys())
 def test_an_event_of_the_history_is_one_of_the_kind(
-    kind: EventKind, payload: dict[str, object], meant: Kind
+    kind: EventKind, payload: dict[str, object], meant: DriverEventKind
 ) -> None:
     (event,) = of(kind, **payload)
     assert (event.kind, event.iteration) == (meant, 2)
@@ -63,7 +71,7 @@ def test_every_decision_has_a_name() -> None:
         event.fields["decision"]
         for kind, payload, meant in SINGLE.values()
         for event in of(kind, **payload)
-        if meant is Kind.DECIDED
+        if meant is DriverEventKind.DECIDED
     }
     assert names == {"adopted", "phase", "feedback", "accepted"}
 
@@ -71,24 +79,26 @@ def test_every_decision_has_a_name() -> None:
 def test_an_advance_ends_an_iteration() -> None:
     ended, decided = of(EventKind.ITERATION_ADVANCED, iteration=2)
     assert (ended.kind, ended.iteration, ended.fields) == (
-        Kind.ITERATION,
+        DriverEventKind.ITERATION,
         1,
         {"outcome": "failure"},
     )
-    assert (decided.kind, decided.iteration) == (Kind.DECIDED, 2)
+    assert (decided.kind, decided.iteration) == (DriverEventKind.DECIDED, 2)
 
 
 def test_what_the_guard_did_is_a_decision_of_its_own() -> None:
     acted, guard = of(EventKind.REFINEMENT_DONE, agent="x", outside=["a", "b"], reverted=["b"])
-    assert acted.kind is Kind.ACTED
+    assert acted.kind is DriverEventKind.ACTED
     assert (guard.kind, guard.fields) == (
-        Kind.DECIDED,
+        DriverEventKind.DECIDED,
         {"decision": "guard", "outside": ["a", "b"], "reverted": ["b"]},
     )
 
 
 def test_a_run_that_stops_before_its_evaluation_ends_no_iteration() -> None:
-    assert [event.kind for event in of(EventKind.STOPPED, passed=False)] == [Kind.STOPPED]
+    assert [event.kind for event in of(EventKind.STOPPED, passed=False)] == [
+        DriverEventKind.STOPPED
+    ]
 
 
 def test_nothing_of_the_history_is_lost(stage: Stage) -> None:
@@ -102,7 +112,10 @@ def test_each_sitting_begins_with_started(stage: Stage) -> None:
         first = next(loop.events())
     with stage.resume(Script(produce=GOOD)) as loop:
         again = next(loop.events())
-    assert [event.kind for event in (first, again)] == [Kind.STARTED, Kind.STARTED]
+    assert [event.kind for event in (first, again)] == [
+        DriverEventKind.STARTED,
+        DriverEventKind.STARTED,
+    ]
     assert [event.fields["resumed"] for event in (first, again)] == [False, True]
     assert "event" not in again.fields
 
@@ -120,7 +133,7 @@ def test_a_wait_is_told_at_once_to_who_listens(stage: Stage) -> None:
                 break
             assert event.fields.get("reason") is None
     (wait,) = told
-    assert (wait.kind, wait.iteration) == (Kind.WAITING, 1)
+    assert (wait.kind, wait.iteration) == (DriverEventKind.WAITING, 1)
     assert wait.fields == {"step": "PLAN", "reason": "writer: busy; waiting 30 s"}
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.reflex import stopping
-from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.decide import Action, decide
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.overview import find_run
 from pytest_reflex.drivers.reflex.recovering import CALLS
-from pytest_reflex.drivers.reflex.reopening import More, extended, reopen
+from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits, reopen
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import Step
@@ -35,7 +35,7 @@ def stage(tmp_path: Path) -> Stage:
 def extend(
     stage: Stage, script: Script, iterations: str | None = None, budget: tuple[str, ...] = ()
 ) -> AbstractContextManager[ReflexLoop]:
-    more = More(max_iterations=iterations, budget=budget)
+    more = ExtendRequest(max_iterations=iterations, budget=budget)
     return reopen(
         stage.root / "words",
         more,
@@ -121,35 +121,45 @@ def stopped(reason: str, iteration: int = 1, **limits: Any) -> History:
 
 
 REFUSED = {
-    "completed": ("threshold_reached", More(max_iterations="+1"), "has completed"),
-    "completed below": ("no_major_issues", More(max_iterations="+1"), "(no_major_issues)"),
-    "tampered": ("tampered", More(max_iterations="+1"), "ended as tampered: why"),
-    "limit": ("iteration_limit", More(), "all 1 iterations of 'courses' are used up"),
-    "limit in all": ("iteration_limit", More(max_iterations="1"), "--max-iterations +2 allows two"),
-    "no number": ("stagnation", More(max_iterations="+x"), "--max-iterations '+x': expected"),
-    "none": ("stagnation", More(max_iterations="+0"), "--max-iterations '+0': expected"),
-    "another script": ("stagnation", More(max_iterations="٣"), "expected +N"),
-    "no such budget": ("stagnation", More(budget=("euro=+1",)), "euro"),
-    "no such limit": ("stagnation", More(budget=("usd=+1",)), "no limit to add to"),
+    "completed": ("threshold_reached", ExtendRequest(max_iterations="+1"), "has completed"),
+    "completed below": ("no_major_issues", ExtendRequest(max_iterations="+1"), "(no_major_issues)"),
+    "tampered": ("tampered", ExtendRequest(max_iterations="+1"), "ended as tampered: why"),
+    "limit": ("iteration_limit", ExtendRequest(), "all 1 iterations of 'courses' are used up"),
+    "limit in all": (
+        "iteration_limit",
+        ExtendRequest(max_iterations="1"),
+        "--max-iterations +2 allows two",
+    ),
+    "no number": (
+        "stagnation",
+        ExtendRequest(max_iterations="+x"),
+        "--max-iterations '+x': expected",
+    ),
+    "none": ("stagnation", ExtendRequest(max_iterations="+0"), "--max-iterations '+0': expected"),
+    "another script": ("stagnation", ExtendRequest(max_iterations="٣"), "expected +N"),
+    "no such budget": ("stagnation", ExtendRequest(budget=("euro=+1",)), "euro"),
+    "no such limit": ("stagnation", ExtendRequest(budget=("usd=+1",)), "no limit to add to"),
 }
 
 
 @pytest.mark.parametrize(("reason", "more", "said"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_go_on_is_refused_with_the_reason(reason: str, more: More, said: str) -> None:
+def test_what_cannot_go_on_is_refused_with_the_reason(
+    reason: str, more: ExtendRequest, said: str
+) -> None:
     with pytest.raises(UsageError) as refused:
-        extended(stopped(reason, max_iterations=1).state, more)
+        extend_limits(stopped(reason, max_iterations=1).state, more)
     assert said in str(refused.value)
 
 
 def test_a_run_that_goes_on_is_to_be_resumed() -> None:
     with pytest.raises(UsageError, match=r"'courses' has not ended.*loop resume courses"):
-        extended(History().round("a.x.must").state, More(max_iterations="+1"))
+        extend_limits(History().round("a.x.must").state, ExtendRequest(max_iterations="+1"))
 
 
 @pytest.mark.parametrize(("text", "total"), [("+2", 6), ("9", 9), (None, 4)])
 def test_iterations_are_added_or_given_in_all(text: str | None, total: int) -> None:
     state = stopped("user_stop").state
-    assert extended(state, More(max_iterations=text)).max_iterations == total
+    assert extend_limits(state, ExtendRequest(max_iterations=text)).max_iterations == total
 
 
 def test_what_counts_towards_a_stop_begins_anew() -> None:
@@ -159,7 +169,7 @@ def test_what_counts_towards_a_stop_begins_anew() -> None:
     assert (state.status, state.stop.reason) == (RunStatus.RUNNING, None)
     assert (state.recent, len(state.marks), state.stagnation_count) == ((), 1, 0)
     assert decide(state).step is Step.CRITIQUE
-    assert decide(state).act is Act.STEP
+    assert decide(state).act is Action.STEP
 
 
 def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:

@@ -24,7 +24,7 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def tell(stage: Stage, text: str = SAID) -> stopping.Answer:
+def tell(stage: Stage, text: str = SAID) -> stopping.StopResponse:
     return stopping.tell(find_run(stage.root, "words"), text, patience=0)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.reflex.decide import MAX_TRIES, Act, decide
+from pytest_reflex.drivers.reflex.decide import MAX_TRIES, Action, decide
 from pytest_reflex.drivers.reflex.fold import fold
 from pytest_reflex.drivers.reflex.statefile import run_json
 from pytest_reflex.errors import StateError
@@ -76,9 +76,9 @@ def test_folding_in_pieces_equals_folding_at_once(rounds: list[tuple[set[str], s
     for not_passed, sha in rounds:
         history.round(*not_passed, sha=sha)
         decision = decide(history.state)
-        if decision.act is Act.SWITCH:
+        if decision.act is Action.SWITCH:
             history.switched().prepared().evaluated(*not_passed, sha=sha)
-        if decide(history.state).act is not Act.STEP:
+        if decide(history.state).act is not Action.STEP:
             break
         history.refined(sha).advanced()
     state = None
@@ -129,7 +129,7 @@ def test_a_step_that_fails_succeeds_and_fails_again_has_not_failed_twice(step: s
     assert history.state.errors == {}
     history.failed(step, "again")
     assert history.state.errors == {step: ("again",)}
-    assert decide(history.state).act is Act.STEP
+    assert decide(history.state).act is Action.STEP
     assert len(history.failed(step).state.errors[step]) == MAX_TRIES
 
 

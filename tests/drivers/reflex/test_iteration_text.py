@@ -6,7 +6,7 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import RunState
 from pytest_reflex.reports.iteration import (
     block,
-    changed_line,
+    change_line,
     command_lines,
     critique_lines,
     distance,
@@ -45,12 +45,12 @@ def test_an_error_is_told_apart_from_a_failure() -> None:
 
 
 def test_the_first_artifact_is_the_initial_generation() -> None:
-    assert changed_line({"initial": True, "added": ["# T"]}) == "initial generation"
+    assert change_line({"initial": True, "added": ["# T"]}) == "initial generation"
 
 
 def test_changes_are_listed_by_kind() -> None:
     changed = {"added": ["## A", "## B"], "modified": [], "removed": ["## C"]}
-    assert changed_line(changed) == "added ## A, ## B; removed ## C"
+    assert change_line(changed) == "added ## A, ## B; removed ## C"
 
 
 def test_the_critique_gives_one_line_per_issue() -> None:

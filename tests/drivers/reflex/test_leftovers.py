@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.process.group import kill_abandoned, living_owner
+from pytest_reflex.process.group import find_owner, kill_abandoned
 from tests.drivers.reflex.test_kill import Project, runs, wait_for
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -85,11 +85,11 @@ def test_what_a_living_process_has_started_was_not_left_behind() -> None:
     env = {**os.environ, name: value, "PYTEST_REFLEX_CHILD": f"a1b2-{owner.pid}-1"}
     child = subprocess.Popen(["sleep", "60"], env=env)
     try:
-        wait_for(lambda: living_owner(mark) == owner.pid)
+        wait_for(lambda: find_owner(mark) == owner.pid)
         assert kill_abandoned(mark) == 0
         owner.kill()
         owner.wait()
-        assert (living_owner(mark), kill_abandoned(mark)) == (0, 1)
+        assert (find_owner(mark), kill_abandoned(mark)) == (0, 1)
         assert child.wait() == -signal.SIGKILL
     finally:
         owner.kill()
@@ -108,7 +108,7 @@ def test_a_process_that_is_younger_only_has_the_number_of_an_owner() -> None:
         with child.stdin as pipe:
             pipe.write(b"%d\n" % younger.pid)
         wait_for(lambda: b"sleep" in Path(f"/proc/{child.pid}/cmdline").read_bytes()[:6])
-        assert living_owner(f"ABANDONED={mark}") == 0
+        assert find_owner(f"ABANDONED={mark}") == 0
         assert kill_abandoned(f"ABANDONED={mark}") == 1
         assert child.wait() == -signal.SIGKILL
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.decide import Act, decide
+from pytest_reflex.drivers.reflex.decide import Action, decide
 from pytest_reflex.drivers.reflex.steps import cost_of
 from pytest_reflex.model.run import Limits, Spend
 from pytest_reflex.model.steps import Reply
@@ -243,14 +243,14 @@ def test_produce_beside_prepare_keeps_to_the_calls_that_are_left(
 
 def test_t19_a_sitting_has_an_end_whatever_the_budget() -> None:
     state = History(limits=Limits(wall_time=100)).planned().state
-    assert decide(state, elapsed=99.9).act is Act.STEP
+    assert decide(state, elapsed=99.9).act is Action.STEP
     stop = decide(state, elapsed=100.0)
     assert stop.reason is StopReason.BUDGET_EXCEEDED
     assert stop.detail == "wall time: 100 s of 100 s in one sitting"
 
 
 def test_t19_without_a_cap_that_is_said(capsys: pytest.CaptureFixture[str], project: Path) -> None:
-    assert decide(History(limits=Limits(wall_time=0)).state, elapsed=1e9).act is Act.STEP
+    assert decide(History(limits=Limits(wall_time=0)).state, elapsed=1e9).act is Action.STEP
     (project / "pytest-reflex.toml").write_text("[loop]\nwall_time = 0\n")
     main(NEW[:-1])
     assert "Wall time: NO CAP\n" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.artifacts import stable_events
 from pytest_reflex.drivers.reflex.overview import find_run
-from pytest_reflex.drivers.reflex.recovering import CALLS, Call, lost_calls
+from pytest_reflex.drivers.reflex.recovering import CALLS, PendingCall, find_lost_calls
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -113,8 +113,8 @@ def test_a_call_whose_step_is_durable_is_not_lost() -> None:
     events = History().planned().produced().events
     calls = [{"step": "PLAN", "after": 1}, {"step": "PREPARE", "after": 2}]
     run = {"run_id": events[0].run_id, CALLS: calls}
-    assert lost_calls(run, events) == [Call(Step.PREPARE, 2)]
-    assert lost_calls({**run, "run_id": "another"}, events) == []
+    assert find_lost_calls(run, events) == [PendingCall(Step.PREPARE, 2)]
+    assert find_lost_calls({**run, "run_id": "another"}, events) == []
 
 
 NO_CALLS: dict[str, object] = {
@@ -129,7 +129,7 @@ NO_CALLS: dict[str, object] = {
 @pytest.mark.parametrize("calls", NO_CALLS.values(), ids=NO_CALLS)
 def test_what_is_no_call_counts_as_none(calls: object) -> None:
     events: list[Event] = History().planned().events
-    assert lost_calls({"run_id": events[0].run_id, CALLS: calls}, events) == []
+    assert find_lost_calls({"run_id": events[0].run_id, CALLS: calls}, events) == []
 
 
 def test_no_call_is_under_way_where_a_run_was_left_in_good_order(tmp_path: Path) -> None:

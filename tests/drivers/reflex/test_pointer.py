@@ -30,12 +30,12 @@ def named(run_id: str) -> dict[str, str]:
 def test_what_is_written_is_what_is_read(run_id: str, asked: dict[str, Requests]) -> None:
     pointer = Pointer(named=named(run_id))
     for each, wanted in asked.items():
-        pointer = pointer.asking(each, wanted)
+        pointer = pointer.with_requests(each, wanted)
     wire = pointer.to_json()
     assert problems("current", wire) == []
     again = Pointer.from_json(wire)
     assert again.named == pointer.named
-    assert all(again.asked_of(each) == pointer.asked_of(each) for each in RUNS)
+    assert all(again.requests_of(each) == pointer.requests_of(each) for each in RUNS)
 
 
 @given(requests, requests)
@@ -48,7 +48,7 @@ def test_asking_again_takes_nothing_back(first: Requests, second: Requests) -> N
 
 
 def test_a_request_follows_its_run_when_another_is_named() -> None:
-    pointer = Pointer(named=named("words-1")).asking("words-1", Requests(stop="enough"))
+    pointer = Pointer(named=named("words-1")).with_requests("words-1", Requests(stop="enough"))
     moved = Pointer.from_json({**pointer.to_json()})
     wire = Pointer(named=named("words-2"), asked=moved.asked).to_json()
     assert wire["requests"] == {"words-1": {"stop_requested": "enough"}}

@@ -246,16 +246,20 @@ def test_large_files_are_named() -> None:
 
 
 def test_programs_of_checks_that_an_agent_may_change_are_named(tmp_path: Path) -> None:
-    from pytest_reflex.checks.registry import built_in
+    from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import read_criteria
-    from pytest_reflex.drivers.reflex.seal import holding_of
+    from pytest_reflex.drivers.reflex.seal import inputs_of
 
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/lint.sh").write_text("exit 0\n")
     stage = _stage(tmp_path, "sh tools/lint.sh")
-    criteria, _ = read_criteria(str(stage.criteria), registry=built_in())
-    held = holding_of(
-        criteria, built_in(), project=tmp_path, artifact=stage.root, may_change=["tools/**"]
+    criteria, _ = read_criteria(str(stage.criteria), registry=built_in_registry())
+    held = inputs_of(
+        criteria,
+        built_in_registry(),
+        project=tmp_path,
+        artifact=stage.root,
+        may_change=["tools/**"],
     )
     assert held.unprotected == ("tools/lint.sh",)
 

@@ -14,7 +14,7 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof
 from pytest_reflex.drivers.reflex.artifacts import stable_events
-from pytest_reflex.drivers.reflex.prepared import Made, prove
+from pytest_reflex.drivers.reflex.prepared import AgentCheckedRules, prove
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec
@@ -40,7 +40,7 @@ commands:
 """
 
 
-def made(folder: Path, *checks: dict[str, Any], text: str = TEXT) -> Made:
+def made(folder: Path, *checks: dict[str, Any], text: str = TEXT) -> AgentCheckedRules:
     """Return one rule by checks that an agent made, with an artifact that is there."""
     criteria = load(folder, PROSE)
     specs = tuple(CheckSpec.from_json({"type": "content", **check}) for check in checks)
@@ -55,7 +55,7 @@ def made(folder: Path, *checks: dict[str, Any], text: str = TEXT) -> Made:
         root=folder,
         environment={"PYTEST_REFLEX_RUN_DIR": str(artifact.parent)},
     )
-    return Made(target=target, rules=(rule,), text=text)
+    return AgentCheckedRules(target=target, rules=(rule,), text=text)
 
 
 LONG = "# Words\n\n" + "many words in a long text that goes on\n" * 500

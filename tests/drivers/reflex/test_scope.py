@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.guard import Critique, Scope, scope_of
+from pytest_reflex.drivers.reflex.guard import AllowedParts, RefineInput, scope_of
 from pytest_reflex.errors import Place
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation
@@ -46,10 +46,10 @@ def _scope(
     evaluation: Evaluation | None = None,
     feedback: tuple[str, ...] = (),
     **of_rule: Any,
-) -> Scope:
+) -> AllowedParts:
     changed = replace(rule(RULE), description="It holds", **of_rule)
     return scope_of(
-        Critique(
+        RefineInput(
             issues=[{"rule_id": RULE, "problem": "wrong", "fix_instruction": said}] if said else [],
             feedback=feedback,
             evaluation=evaluation,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.checks.registry import built_in, compile_all
+from pytest_reflex.checks.registry import built_in_registry, compile_all
 from pytest_reflex.drivers.common.judging_files import commands_in, files_of_commands
 from pytest_reflex.errors import PausedError, StateError, TamperedError
 from pytest_reflex.integrity.project import ProjectTree
@@ -197,7 +197,7 @@ def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str
         replace(rule("a.x.z"), checks=(CheckSpec.from_json({"type": "code", "aspect": "bugs"}),)),
     )
     judged = replace(judged, vars={"own": "sh judge.sh"})
-    commands = commands_in(judged, compile_all(judged, built_in()))
+    commands = commands_in(judged, compile_all(judged, built_in_registry()))
     found = files_of_commands(commands, project=tmp_path, artifact=tmp_path / "artifact.md")
     assert set(found) == {"judge.sh"}
 
@@ -205,7 +205,7 @@ def test_the_command_of_any_kind_of_check_is_held(tmp_path: Path, wire: dict[str
 def test_the_command_that_an_agent_may_call_is_held() -> None:
     declared = {"lint": {"argv": ["sh", "judge.sh"], "args": []}, "odd": {}}
     judged = replace(criteria_of(rule("a.x.y")), commands=declared)
-    assert ["sh", "judge.sh"] in commands_in(judged, compile_all(judged, built_in()))
+    assert ["sh", "judge.sh"] in commands_in(judged, compile_all(judged, built_in_registry()))
 
 
 UNTOUCHED: dict[str, Callable[[Path], object]] = {
@@ -308,7 +308,7 @@ def test_the_state_of_the_project_is_in_the_first_event(tmp_path: Path) -> None:
     _write("conftest.py")(tmp_path)
     _write("more/c.txt", "x = 3\n")(tmp_path)
     (tmp_path / "more/b.py").unlink()
-    found = [str(change) for change in known.described(known.changes())]
+    found = [str(change) for change in known.describe(known.changes())]
     assert found == ["conftest.py was added", "more/b.py was removed", "more/c.txt was changed"]
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.reflex import stopping
-from pytest_reflex.drivers.reflex.overview import Run, find_run
+from pytest_reflex.drivers.reflex.overview import RunOverview, find_run
 from pytest_reflex.drivers.reflex.statefile import read_pointer
-from pytest_reflex.drivers.reflex.survey import running
+from pytest_reflex.drivers.reflex.survey import find_running
 from pytest_reflex.errors import UsageError
 from tests.drivers.reflex.stage import Script, Stage, history_of, story
 from tests.drivers.reflex.test_kill import LONG, Project, runs, wait_for
@@ -32,7 +32,7 @@ def pointer(stage: Stage) -> dict[str, Any]:
     return found
 
 
-def run_of(stage: Stage, alias: str = "words") -> Run:
+def run_of(stage: Stage, alias: str = "words") -> RunOverview:
     return find_run(stage.root, alias)
 
 
@@ -44,7 +44,7 @@ def leave(stage: Stage, alias: str = "words", events: int = 6) -> None:
                 break
 
 
-def stop(stage: Stage, alias: str = "words", *, now: bool = False) -> stopping.Answer:
+def stop(stage: Stage, alias: str = "words", *, now: bool = False) -> stopping.StopResponse:
     run = run_of(stage, alias)
     return stopping.stop(run, "enough", now=now, patience=0, project=stage.project)
 
@@ -59,7 +59,7 @@ def test_s11_a_run_that_nobody_drives_is_stopped_at_once(stage: Stage) -> None:
     assert not (stage.root / "current.json").exists()
 
 
-def stop_judging(stage: Stage, **lines: str) -> stopping.Answer:
+def stop_judging(stage: Stage, **lines: str) -> stopping.StopResponse:
     hooks = stage.host(Script(**lines)).hooks
     run = run_of(stage)
     return stopping.stop(
@@ -154,7 +154,7 @@ def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage
         next(events := history_of(loop))
         stopping.tell(run_of(stage), "be brief", patience=0)
         leave(stage, alias="newer", events=1)  # takes the pointer over
-        asked = read_pointer(stage.root).asked_of(loop.state.run_id)
+        asked = read_pointer(stage.root).requests_of(loop.state.run_id)
         assert list(asked.feedback.values()) == ["be brief"]
         events.close()
 
@@ -181,7 +181,7 @@ def test_the_pointer_goes_to_a_run_that_goes_on(stage: Stage) -> None:
     leave(stage, alias="other", events=1)
     stage.play(Script(produce="alpha beta gamma\n"))
     assert pointer(stage)["task_alias"] == "other"
-    assert running(stage.root).alias == "other"
+    assert find_running(stage.root).alias == "other"
 
 
 def test_one_that_is_driven_is_named_before_one_that_is_interrupted(stage: Stage) -> None:
@@ -194,7 +194,7 @@ def test_one_that_is_driven_is_named_before_one_that_is_interrupted(stage: Stage
 
 def test_where_none_runs_stop_has_nothing_to_do(stage: Stage) -> None:
     with pytest.raises(UsageError, match=r"no loop is running.*loop list"):
-        running(stage.root)
+        find_running(stage.root)
 
 
 def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
@@ -260,7 +260,7 @@ def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage)
             events = history_of(loop)
             next(events)
             told = pool.submit(stopping.tell, run_of(stage), "louder", patience=30)
-            wait_for(lambda: read_pointer(stage.root).asked_of(loop.state.run_id) != Requests())
+            wait_for(lambda: read_pointer(stage.root).requests_of(loop.state.run_id) != Requests())
             kinds = story(list(events))
         assert told.result().done
     assert kinds.count("feedback_given") == 1
@@ -320,7 +320,7 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
 
     def end_meanwhile(seconds: float) -> None:
         """Let the driver go on and end while it is waited for."""
-        if read_pointer(stage.root).asked_of(run.state.run_id) == Requests():
+        if read_pointer(stage.root).requests_of(run.state.run_id) == Requests():
             pause(seconds)
             return
         monkeypatch.undo()

@@ -6,31 +6,35 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_reflex.checks.finding import Report
-from pytest_reflex.checks.options import POSITIVE, Kind, aspect_of, word_of
+from pytest_reflex.checks.options import POSITIVE, ParameterType, aspect_of, word_of
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.configuration.deployment import permissions, portability
 from pytest_reflex.checks.structure.configuration.documentation import comments, defaults, variables
-from pytest_reflex.checks.structure.configuration.file import LINES_PER_COMMENT, ConfigFile, Wishes
+from pytest_reflex.checks.structure.configuration.file import (
+    LINES_PER_COMMENT,
+    ConfigExpectations,
+    ConfigFile,
+)
 from pytest_reflex.checks.structure.configuration.formats import read_config
 from pytest_reflex.checks.structure.configuration.meanings import KINDS
-from pytest_reflex.checks.structure.configuration.required import missing_part, required
+from pytest_reflex.checks.structure.configuration.required import check_required, find_missing_part
 from pytest_reflex.checks.structure.configuration.secret_detection import secrets
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.text import paths
 
 
-def syntax(config: ConfigFile, wishes: Wishes) -> Report:
+def syntax(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Say in which format the file was read; that it could be read is what is asked."""
     return Report((), f"reads as {config.label}")
 
 
 AUTO = "auto"
-ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
+ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, ConfigExpectations], Report]]] = {
     "syntax": ("a text that does not read in its format, or gives a key twice", syntax),
     "required": (
         "what a schema or `paths` misses, names that are not defined, placeholders",
-        required,
+        check_required,
     ),
     "variables": (
         "variables from outside without a default, a definition or a comment",
@@ -53,12 +57,12 @@ ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, Wishes], Report]]] = {
 
 def _make(params: Mapping[str, Any]) -> Judge:
     _, aspect = ASPECTS[params["configuration"]]
-    wishes, kind = _wishes(params), params.get("kind", AUTO)
+    wishes, kind = _expectations(params), params.get("kind", AUTO)
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
         if isinstance(found, ConfigFile):
-            told = "" if aspect in (syntax, required) else missing_part(found)
+            told = "" if aspect in (syntax, check_required) else find_missing_part(found)
             if told:
                 return Report(unmeasured=f"{told} is missing: there is nothing to look at")
             return aspect(found, wishes)
@@ -67,7 +71,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     return judge
 
 
-def _wishes(params: Mapping[str, Any]) -> Wishes:
+def _expectations(params: Mapping[str, Any]) -> ConfigExpectations:
     aspect = params["configuration"]
     for key, owner in (("paths", "required"), ("lines_per_comment", "comments")):
         if key in params and aspect != owner:
@@ -78,7 +82,7 @@ def _wishes(params: Mapping[str, Any]) -> Wishes:
             wanted.append((text, paths.parse(text)))
         except paths.PathSyntaxError as error:
             raise ValueError(str(error)) from None
-    return Wishes(tuple(wanted), params.get("lines_per_comment", LINES_PER_COMMENT))
+    return ConfigExpectations(tuple(wanted), params.get("lines_per_comment", LINES_PER_COMMENT))
 
 
 def _is_list_of_texts(value: Any) -> bool:
@@ -94,7 +98,7 @@ KIND = StructureKind(
         "kind": word_of((AUTO, *KINDS)).means(
             "what the file is for; `plain` where no more is known than its format", f"`{AUTO}`"
         ),
-        "paths": Kind(
+        "paths": ParameterType(
             "a list of paths such as server.port, which may be empty",
             _is_list_of_texts,
             lambda text: [part.strip() for part in text.split(",") if part.strip()],

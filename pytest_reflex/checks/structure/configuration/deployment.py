@@ -8,10 +8,10 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.structure.configuration.file import (
+    ConfigExpectations,
     ConfigFile,
+    ConfigValue,
     Meaning,
-    Setting,
-    Wishes,
     texts,
 )
 from pytest_reflex.checks.structure.data.source import finding_at
@@ -45,23 +45,23 @@ _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp)$|^[a-z]+://", 
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
 
-def portability(config: ConfigFile, wishes: Wishes) -> Report:
+def portability(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find images and actions without a fixed version, and paths into a person's home."""
     findings: list[Finding] = []
     for setting, value in texts(config):
-        if message := _floating(setting, value, config) or _homely(setting, value):
+        if message := _describe_floating(setting, value, config) or _homely(setting, value):
             findings.append(setting.finding(message))
     return Report(findings, "versions are fixed, and no path leads to a person's home")
 
 
-def _homely(setting: Setting, value: str) -> str:
+def _homely(setting: ConfigValue, value: str) -> str:
     for found in _HOME.finditer(value):
         if (found[1] or found[2]) not in _ACCOUNTS:
             return f"{setting.name} holds a path of one person: {found[0]}"
     return ""
 
 
-def _floating(setting: Setting, value: str, config: ConfigFile) -> str:
+def _describe_floating(setting: ConfigValue, value: str, config: ConfigFile) -> str:
     last = setting.path[-1]
     if last == "uses" and config.meaning is Meaning.WORKFLOW:
         return _action(value)
@@ -105,7 +105,7 @@ def _moves(image: str, tag: str) -> bool:
     return not any(map(str.isdigit, tag)) and "$" not in tag and release not in _RELEASES
 
 
-def _is_built(setting: Setting, config: ConfigFile) -> bool:
+def _is_built(setting: ConfigValue, config: ConfigFile) -> bool:
     """Whether the image of a service is what its own build makes, so that it needs no tag."""
     if config.meaning is not Meaning.COMPOSE:
         return False
@@ -131,7 +131,7 @@ _CHMOD = re.compile(
 _UMASK = re.compile(r"\bumask\s+0+\b")
 
 
-def permissions(config: ConfigFile, wishes: Wishes) -> Report:
+def permissions(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find what may do more than it needs."""
     findings = [f for setting in config.settings() for f in _of_setting(setting, config)]
     if config.meaning is Meaning.COMPOSE:
@@ -141,7 +141,7 @@ def permissions(config: ConfigFile, wishes: Wishes) -> Report:
     return Report(findings, "no right is given away")
 
 
-def _of_setting(setting: Setting, config: ConfigFile) -> Iterator[Finding]:
+def _of_setting(setting: ConfigValue, config: ConfigFile) -> Iterator[Finding]:
     value = setting.value
     if value is True and setting.name in _FLAGS:
         yield setting.finding(f"{setting.name}: true {_FLAGS[setting.name]}")
@@ -153,7 +153,7 @@ def _of_setting(setting: Setting, config: ConfigFile) -> Iterator[Finding]:
         yield setting.finding("the socket of Docker gives the rights of root on the host")
 
 
-def _is_open(setting: Setting, config: ConfigFile) -> bool:
+def _is_open(setting: ConfigValue, config: ConfigFile) -> bool:
     value = setting.value
     if isinstance(value, int) and not isinstance(value, bool):
         lines = bare(config.text)

@@ -8,14 +8,14 @@ from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.structure.configuration.file import (
+    ConfigExpectations,
     ConfigFile,
+    ConfigValue,
     Format,
     Meaning,
-    Setting,
-    Wishes,
 )
 from pytest_reflex.checks.structure.data.source import finding_at
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 from pytest_reflex.text.lines import bare
 
 SMALL = 5
@@ -42,7 +42,7 @@ def explains(text: str) -> bool:
     return len(_WORD.findall(text)) >= 3 and not _SWITCHED_OFF.match(text)
 
 
-def comments(config: ConfigFile, wishes: Wishes) -> Report:
+def comments(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find a file with fewer comments than one for so many lines of settings."""
     if config.is_json:
         return Report((), "JSON needs no comments")
@@ -51,7 +51,7 @@ def comments(config: ConfigFile, wishes: Wishes) -> Report:
     settings = sum(line[0] not in marks for line in lines)
     found = sum(map(explains, comment_texts(config))) + _names(config)
     wanted = 0 if settings <= SMALL else max(settings // wishes.lines_per_comment, 1)
-    told = f"{counted(found, 'comment')} of at least three words"
+    told = f"{pluralize(found, 'comment')} of at least three words"
     if found >= wanted:
         return Report((), f"{told} for {settings} lines")
     message = f"{told}, {wanted} are wanted for {settings} lines of settings"
@@ -71,7 +71,7 @@ _EMPTY_TEXT = re.compile(r"""(?:""|'')[ \t,\]}]*(?:#.*)?$""")
 _EXPLICIT_NULL = re.compile(r"(?:null|Null|NULL|~)[ \t,\]}]*(?:#.*)?$")
 
 
-def defaults(config: ConfigFile, wishes: Wishes) -> Report:
+def defaults(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find services without `restart`, jobs without `timeout-minutes`, settings without value."""
     judge = _JUDGES.get(config.meaning, _empty)
     return Report(list(judge(config)), _SUMMARIES.get(config.meaning, "every setting has a value"))
@@ -107,7 +107,7 @@ def _empty(config: ConfigFile) -> Iterator[Finding]:
             yield setting.finding(message)
 
 
-def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
+def _is_meant(setting: ConfigValue, config: ConfigFile, lines: list[str]) -> bool:
     """Whether the line says null in so many words, or a comment on it or above it says why."""
     own = lines[setting.line - 1] if setting.line <= len(lines) else ""
     if config.is_json or isinstance(setting.path[-1], int) or _is_entry(setting):
@@ -124,13 +124,13 @@ def _is_meant(setting: Setting, config: ConfigFile, lines: list[str]) -> bool:
     return explains(beside) or (above[:1] in mark and above != "" and explains(above.lstrip("#; ")))
 
 
-def _is_made_by_tag(setting: Setting, line: str) -> bool:
+def _is_made_by_tag(setting: ConfigValue, line: str) -> bool:
     """Whether a tag of YAML alone is the value (`!!python/name:a.b`): it says what is put in."""
     key = re.escape(str(setting.path[-1]))
     return re.search(rf"{key}[\"']?[ \t]*:[ \t]+![^\s,\]}}]+[ \t,\]}}]*(?:#.*)?$", line) is not None
 
 
-def _is_entry(setting: Setting) -> bool:
+def _is_entry(setting: ConfigValue) -> bool:
     """Whether it is all of an entry of a list: a name that could have settings (`- tags:`)."""
     if setting.value is not None or len(setting.path) < 2 or not isinstance(setting.path[-2], int):
         return False
@@ -156,15 +156,15 @@ _ENV_CONTEXT = re.compile(r"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)[^}]*\}\}")
 _GIVEN = re.compile(r"(?:GITHUB|RUNNER|ACTIONS)_\w+|CI|HOME|PATH|PWD|USER|COMPOSE_\w+")
 
 
-def variables(config: ConfigFile, wishes: Wishes) -> Report:
+def variables(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find variables without a default, a definition in the file, or a comment that names them."""
     comments = "\n".join(comment_texts(config))
-    defined = _defined(config)
+    defined = _defined_names(config)
     if config.meaning is Meaning.WORKFLOW and "GITHUB_ENV" in config.text:
         defined |= set(re.findall(r"\b([A-Za-z_]\w*)=", config.text))
     seen: set[str] = set()
     findings = []
-    for name, setting in _taken(config):
+    for name, setting in _used_names(config):
         if name in seen:
             continue
         seen.add(name)
@@ -175,7 +175,7 @@ def variables(config: ConfigFile, wishes: Wishes) -> Report:
     return Report(findings, f"{len(seen)} variables without a default, each explained")
 
 
-def _defined(config: ConfigFile) -> set[str]:
+def _defined_names(config: ConfigFile) -> set[str]:
     """Return the names that have a value: in Compose, by the .env file beside it."""
     if config.meaning is Meaning.COMPOSE:
         return _beside(config)
@@ -201,7 +201,7 @@ def _beside(config: ConfigFile) -> set[str]:
         return set()
 
 
-def _taken(config: ConfigFile) -> Iterator[tuple[str, Setting]]:
+def _used_names(config: ConfigFile) -> Iterator[tuple[str, ConfigValue]]:
     for setting in config.settings():
         if isinstance(setting.value, str):
             yield from ((name, setting) for name in _in(setting.value, config))
@@ -221,7 +221,7 @@ def _in(text: str, config: ConfigFile) -> Iterator[str]:
         yield from _BARE.findall(text)
 
 
-def _passed_through(setting: Setting, config: ConfigFile) -> bool:
+def _passed_through(setting: ConfigValue, config: ConfigFile) -> bool:
     """Whether the value comes from the environment of whoever starts Compose."""
     compose = config.meaning is Meaning.COMPOSE
     return compose and len(setting.path) == 4 and setting.path[2] == "environment"

@@ -37,7 +37,7 @@ class Meaning(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ConfigExpectations:
     """What the rule says beside the aspect: paths that have to be there, and how many comments."""
 
     paths: tuple[tuple[str, Path], ...] = ()
@@ -45,7 +45,7 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ConfigValue:
     """One value that is not a container: its path, the name it goes by, and its line.
 
     Of an entry `NAME=value` of a list the name is NAME; of `NAME` alone the value is None.
@@ -107,7 +107,7 @@ class ConfigFile:
         top = self.documents[0].value
         return top if isinstance(top, dict) else {}
 
-    def settings(self) -> Iterator[Setting]:
+    def settings(self) -> Iterator[ConfigValue]:
         """Yield every setting in the order of the file."""
         for document in self.documents:
             yield from _settings(document, self.meaning)
@@ -150,23 +150,23 @@ _PAIRS = (
 """What name and value are called where a setting is written as a map of the two."""
 
 
-def _settings(document: Data, meaning: Meaning) -> Iterator[Setting]:
+def _settings(document: Data, meaning: Meaning) -> Iterator[ConfigValue]:
     stack: list[tuple[tuple[Any, ...], Any]] = [((), document.value)]
     names: dict[tuple[Any, ...], str] = {}
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict):
             stack.extend(((*path, key), inner) for key, inner in reversed(value.items()))
-            names |= {(*path, key): name for key, name in _named(value)}
+            names |= {(*path, key): name for key, name in _name_value_pairs(value)}
         elif isinstance(value, list):
             stack.extend(((*path, i), value[i]) for i in range(len(value) - 1, -1, -1))
         elif path and path in names:
-            yield Setting(path, names.pop(path), value, document.line(path), document)
+            yield ConfigValue(path, names.pop(path), value, document.line(path), document)
         elif path:
             yield _setting(document, path, value, meaning)
 
 
-def _named(table: dict[Any, Any]) -> Iterator[tuple[str, str]]:
+def _name_value_pairs(table: dict[Any, Any]) -> Iterator[tuple[str, str]]:
     for name, value in _PAIRS:
         given = table.get(name)
         if isinstance(given, str) and given and not isinstance(table.get(value, {}), dict | list):
@@ -174,18 +174,18 @@ def _named(table: dict[Any, Any]) -> Iterator[tuple[str, str]]:
             return
 
 
-def _setting(document: Data, path: tuple[Any, ...], value: Any, meaning: Meaning) -> Setting:
+def _setting(document: Data, path: tuple[Any, ...], value: Any, meaning: Meaning) -> ConfigValue:
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     if isinstance(value, str) and isinstance(path[-1], int) and name in _ENTRIES:
         if entry := _ENTRY.fullmatch(value):
-            return Setting(path, entry[1], entry[2], document.line(path), document)
+            return ConfigValue(path, entry[1], entry[2], document.line(path), document)
         from_outside = meaning is Meaning.COMPOSE and name == "environment"
         if from_outside and _NAME_ALONE.fullmatch(value):
-            return Setting(path, value, None, document.line(path), document)
-    return Setting(path, name, value, document.line(path), document)
+            return ConfigValue(path, value, None, document.line(path), document)
+    return ConfigValue(path, name, value, document.line(path), document)
 
 
-def texts(config: ConfigFile) -> Iterator[tuple[Setting, str]]:
+def texts(config: ConfigFile) -> Iterator[tuple[ConfigValue, str]]:
     """Yield the settings whose value is a text that is not empty."""
     for setting in config.settings():
         if isinstance(setting.value, str) and setting.value:

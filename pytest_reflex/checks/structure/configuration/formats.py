@@ -14,7 +14,7 @@ from io import StringIO
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.checks.finding import Finding, Report, lacking
+from pytest_reflex.checks.finding import Finding, Report, missing_extra
 from pytest_reflex.checks.structure.configuration.file import ConfigFile, Format
 from pytest_reflex.checks.structure.configuration.meanings import KINDS, meaning_of
 from pytest_reflex.model.artifact import Artifact
@@ -37,9 +37,9 @@ def toml_lines(text: str, value: Any) -> Marks:
     table, tables = value, dict[int, int]()
     for number, line in enumerate(text.split("\n"), start=1):
         if header := _TABLE_HEADER.match(line):
-            table = _walked(value, _parts(header[2]), number, marks, tables, bool(header[1]))
+            table = _walk(value, _parts(header[2]), number, marks, tables, bool(header[1]))
         elif (key := _TOML_KEY.match(line)) and table is not None:
-            _walked(table, _parts(key[1]), number, marks, {}, False)
+            _walk(table, _parts(key[1]), number, marks, {}, False)
     return marks
 
 
@@ -56,7 +56,7 @@ def ini_lines(text: str, value: dict[str, dict[str, Any]]) -> Marks:
     return marks
 
 
-def _walked(
+def _walk(
     value: Any, parts: list[str], number: int, marks: Marks, counts: dict[int, int], many: bool
 ) -> Any:
     """Mark the keys on the way down; return what stands at the end, None where nothing does."""
@@ -211,12 +211,12 @@ def read_config(artifact: Artifact, kind: str = "") -> ConfigFile | Report:
     text = artifact.text
     refuse_large(text, _CONFIGURATION, MAX_CHARACTERS)
     named = _FILLED_IN.sub("", name) or name
-    if unsupported := _unsupported(named, text):
+    if unsupported := _unsupported_reason(named, text):
         return _unknown(f"{name} is {unsupported}, which is not read: {_KNOWN}")
     if (PurePath(named).suffix.lower() or named.lower()) in _PROGRAMS:
         return _unknown(f"{name} is in no format that is read: {_KNOWN}")
-    form = _named(artifact, named) or _sniffed(text)
-    if form is Format.ENV and (lack := lacking("dotenv")):
+    form = _format_by_name(artifact, named) or _sniff(text)
+    if form is Format.ENV and (lack := missing_extra("dotenv")):
         return lack
     try:
         documents = _read(form, named, text)
@@ -243,7 +243,7 @@ def _folder(artifact: Artifact) -> Path:
     return artifact.base or artifact.path.parent
 
 
-def _unsupported(name: str, text: str) -> str:
+def _unsupported_reason(name: str, text: str) -> str:
     suffix = PurePath(name).suffix.lower()
     if suffix in _UNSUPPORTED:
         return _UNSUPPORTED[suffix]
@@ -254,7 +254,7 @@ def _unsupported(name: str, text: str) -> str:
     return _UNSUPPORTED[".tf"] if _HCL.search(text) else ""
 
 
-def _named(artifact: Artifact, name: str) -> Format | None:
+def _format_by_name(artifact: Artifact, name: str) -> Format | None:
     if _ENV_NAME.fullmatch(name):
         return Format.ENV
     places = (artifact.path, PurePath(artifact.name))
@@ -266,7 +266,7 @@ def _named(artifact: Artifact, name: str) -> Format | None:
     return _SUFFIXES.get(suffix)
 
 
-def _sniffed(text: str) -> Format:
+def _sniff(text: str) -> Format:
     lines = [line for line in bare(text) if line.strip() and line.strip()[0] not in "#;"]
     first = lines[0] if lines else ""
     clean = without_comments(text)

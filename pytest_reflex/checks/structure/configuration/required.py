@@ -18,12 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, missing_extra
 from pytest_reflex.checks.structure.configuration.file import (
+    ConfigExpectations,
     ConfigFile,
+    ConfigValue,
     Meaning,
-    Setting,
-    Wishes,
     texts,
 )
 from pytest_reflex.checks.structure.data.source import finding_at
@@ -33,7 +33,7 @@ from pytest_reflex.text.data import Data
 _PARTS = {Meaning.COMPOSE: "services", Meaning.WORKFLOW: "jobs"}
 
 
-def missing_part(config: ConfigFile) -> str:
+def find_missing_part(config: ConfigFile) -> str:
     """Return the path of the first thing that is missing; empty where all of it is there."""
     part = _PARTS.get(config.meaning, "")
     entries: Any = config.top.get(part)
@@ -52,7 +52,7 @@ _STEP_OR_NEED = re.compile(r"\b(steps|needs)\.([A-Za-z_][\w-]*)")
 _REFERENCE_PARTS = ("networks", "volumes", "secrets", "configs")
 
 
-def undefined(config: ConfigFile) -> Iterator[Finding]:
+def find_undefined(config: ConfigFile) -> Iterator[Finding]:
     """Find names that lead nowhere in the file."""
     if config.meaning is Meaning.COMPOSE:
         yield from _of_compose(config)
@@ -70,14 +70,16 @@ def _of_compose(config: ConfigFile) -> Iterator[Finding]:
     for document, name, service in config.tables("services"):
         for other in _names(service.get("depends_on")):
             if other not in services:
-                yield _missing(document, ("services", name, "depends_on"), "service", other)
+                yield _undefined_finding(
+                    document, ("services", name, "depends_on"), "service", other
+                )
         for part in _REFERENCE_PARTS:
-            for other in _used(part, service.get(part)):
+            for other in _names_in(part, service.get(part)):
                 if other not in defined[part] and "$" not in other:
-                    yield _missing(document, ("services", name, part), part[:-1], other)
+                    yield _undefined_finding(document, ("services", name, part), part[:-1], other)
 
 
-def _used(part: str, value: Any) -> Iterator[str]:
+def _names_in(part: str, value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from value
         return
@@ -97,7 +99,7 @@ def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
     for document, name, job in config.tables("jobs"):
         needs = set(_names(job.get("needs")))
         for other in sorted(needs - jobs):
-            yield _missing(document, ("jobs", name, "needs"), "job", other)
+            yield _undefined_finding(document, ("jobs", name, "needs"), "job", other)
         steps = job.get("steps")
         entries = steps if isinstance(steps, list) else []
         ids = {str(step.get("id")) for step in entries if isinstance(step, dict)}
@@ -106,7 +108,7 @@ def _of_workflow(config: ConfigFile) -> Iterator[Finding]:
             for expression in _EXPRESSION.findall(text):
                 for kind, other in _STEP_OR_NEED.findall(expression):
                     if other not in known[kind]:
-                        yield _missing(document, path, f"entry of {kind}", other)
+                        yield _undefined_finding(document, path, f"entry of {kind}", other)
 
 
 def _strings(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
@@ -131,7 +133,7 @@ def _keys(value: Any) -> set[str]:
     return set(value) if isinstance(value, dict) else set()
 
 
-def _missing(document: Data, path: tuple[Any, ...], kind: str, name: str) -> Finding:
+def _undefined_finding(document: Data, path: tuple[Any, ...], kind: str, name: str) -> Finding:
     where = ".".join(map(str, path))
     return finding_at(document, f"{where} names the {kind} {name!r}, which is not defined", path)
 
@@ -156,7 +158,7 @@ def valid(config: ConfigFile) -> Report:
     name = SCHEMAS.get(config.meaning)
     if name is None:
         return Report()
-    if lack := lacking("check_jsonschema"):
+    if lack := missing_extra("check_jsonschema"):
         return lack
     folder = _folder()
     if folder is None:
@@ -192,7 +194,7 @@ def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
             if named := _strange(nearest):
                 told, path = f"{where}: unknown key {named!r}", (*path, named)
             else:
-                told = f"{where}: {_told(nearest)}"
+                told = f"{where}: {_error_text(nearest)}"
             yield finding_at(document, f"{told} (read as a {config.label})", path)
 
 
@@ -239,7 +241,7 @@ def _strange(error: Any) -> str:
     return next((key for key in keys if repr(key) in error.message), "")
 
 
-def _told(error: Any) -> str:
+def _error_text(error: Any) -> str:
     shown = repr(error.instance)
     message = str(error.message)
     return message.replace(shown, "it") if len(shown) > 60 else message
@@ -283,14 +285,14 @@ _FORMS = "ISSUE_TEMPLATE"
 """The folder of forms: what stands in them is for those who fill them in."""
 
 
-def required(config: ConfigFile, wishes: Wishes) -> Report:
+def check_required(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find what the schema of its kind misses, names without a definition, and open places."""
     by_schema = valid(config)
     findings = [*_headless(config), *by_schema.findings, *_absent(config, wishes)]
-    findings += undefined(config)
+    findings += find_undefined(config)
     in_a_form = config.folder is not None and config.folder.name.upper() == _FORMS
     if not (config.is_example or config.is_locale or in_a_form):
-        findings += _unfilled(config)
+        findings += _find_unfilled(config)
     unmeasured = "" if findings else by_schema.unmeasured
     summary = f"what a {config.label} needs is there"
     return Report(findings, summary, unmeasured, needs=by_schema.needs if unmeasured else "")
@@ -298,24 +300,24 @@ def required(config: ConfigFile, wishes: Wishes) -> Report:
 
 def _headless(config: ConfigFile) -> Iterator[Finding]:
     """Yield that a Compose file has nothing to run, which its schema does not ask for."""
-    if config.meaning is Meaning.COMPOSE and missing_part(config) == "services":
+    if config.meaning is Meaning.COMPOSE and find_missing_part(config) == "services":
         yield Finding("services is missing: a Compose file needs services or include", 1)
 
 
-def _absent(config: ConfigFile, wishes: Wishes) -> Iterator[Finding]:
+def _absent(config: ConfigFile, wishes: ConfigExpectations) -> Iterator[Finding]:
     for text, steps in wishes.paths:
         if not any(next(iter(paths.find(d.value, steps)), None) for d in config.documents):
             is_one = not any(isinstance(step, paths.Wildcard) for step in steps)
             yield finding_at(config.documents[0], f"{text} is not there", steps, given=is_one)
 
 
-def _unfilled(config: ConfigFile) -> Iterator[Finding]:
+def _find_unfilled(config: ConfigFile) -> Iterator[Finding]:
     for setting, value in texts(config):
         if _is_open(setting, value.strip()):
             yield setting.finding(f"{setting.name} is still a placeholder: {value!r}")
 
 
-def _is_open(setting: Setting, value: str) -> bool:
+def _is_open(setting: ConfigValue, value: str) -> bool:
     if not _PLACEHOLDER.fullmatch(value) or _MARKUP.match(value) or _MEANT.fullmatch(value):
         return False
     begins_so = value.partition(":")[0].upper() in _WORDS

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pytest_reflex.checks.finding import Finding, Report, lacking
+from pytest_reflex.checks.finding import Finding, Report, missing_extra
 from pytest_reflex.checks.structure.configuration.file import (
+    ConfigExpectations,
     ConfigFile,
+    ConfigValue,
     Format,
     Meaning,
-    Setting,
-    Wishes,
 )
 from pytest_reflex.checks.structure.configuration.secret_names import (
     is_documented,
@@ -44,14 +44,14 @@ _BEGINNINGS = ("sk-", "eyJ", "//")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class DetectorPattern:
     """A detector, and its patterns as they look for it in many lines at once."""
 
     detector: Any
     patterns: tuple[re.Pattern[str], ...]
 
     @classmethod
-    def of(cls, detector: Any) -> Form:
+    def of(cls, detector: Any) -> DetectorPattern:
         return cls(
             detector, tuple(re.compile(p.pattern, p.flags | re.M) for p in detector.denylist)
         )
@@ -77,7 +77,7 @@ def pieces_of(line: str) -> Iterator[str]:
     yield line[begin:]
 
 
-class Purse:
+class SearchBudget:
     """The steps that are left; raises ArtifactError, with the line, once there are none."""
 
     def __init__(self) -> None:
@@ -96,7 +96,9 @@ class Purse:
             )
 
 
-def suspects(lines: Sequence[str], forms: Sequence[Form]) -> Iterator[tuple[int, str, Any]]:
+def suspects(
+    lines: Sequence[str], forms: Sequence[DetectorPattern]
+) -> Iterator[tuple[int, str, Any]]:
     """Yield number, line and detector where the line, or one near it, has the detector's form.
 
     No line that has one is left out: a line end is to each pattern what an end of the text is.
@@ -157,22 +159,22 @@ _WORD_PATH = re.compile(r"[./_-]*[A-Za-z]{2,}(?:[./_-]+[A-Za-z]{2,})*(?:[./_-]*\
 
 @dataclass(frozen=True, slots=True)
 class _Detectors:
-    by_form: tuple[Form, ...]
+    by_form: tuple[DetectorPattern, ...]
     by_entropy: tuple[Any, ...]
 
 
-def secrets(config: ConfigFile, wishes: Wishes) -> Report:
+def secrets(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     """Find values that have the form of a secret, or a name that says they are one."""
-    if lack := lacking("detect_secrets"):
+    if lack := missing_extra("detect_secrets"):
         return lack
     found: dict[int, Finding] = {}
-    purse = Purse()
+    purse = SearchBudget()
     for finding in (*_by_form(config, purse), *_by_value(config)):
         found.setdefault(finding.line, finding)
     return Report([found[line] for line in sorted(found)], "no hard-coded secret")
 
 
-def _by_form(config: ConfigFile, purse: Purse) -> Iterator[Finding]:
+def _by_form(config: ConfigFile, purse: SearchBudget) -> Iterator[Finding]:
     lines = bare(config.text)
     pieces = [(n, piece) for n, line in enumerate(lines, start=1) for piece in pieces_of(line)]
     for number, piece in pieces:
@@ -222,7 +224,7 @@ def _by_value(config: ConfigFile) -> Iterator[Finding]:
             yield setting.finding(f"{setting.name} looks like a hard-coded secret: {kind}")
 
 
-def _says_secret(setting: Setting, value: Any, config: ConfigFile) -> bool:
+def _says_secret(setting: ConfigValue, value: Any, config: ConfigFile) -> bool:
     if not _ENTRY_POINTS.isdisjoint(setting.path[:-1]) and _OBJECT.fullmatch(str(value)):
         return False
     kind = kind_of_secret(setting.name)
@@ -241,14 +243,14 @@ def _connects_by_secret(value: str, config: ConfigFile) -> bool:
     return any(is_in_clear("password", text, example=config.is_example) for text in given)
 
 
-def _is_tagged(setting: Setting, config: ConfigFile) -> bool:
+def _is_tagged(setting: ConfigValue, config: ConfigFile) -> bool:
     """Return whether a tag of YAML says that a tool puts the value in (`!secret`, `!Ref`)."""
     line = bare(config.text)[setting.line - 1]
     key = re.escape(str(setting.path[-1]))
     return config.format is Format.YAML and bool(re.search(rf"{key}[\"']?\s*:\s+{_TAG}", line))
 
 
-def _is_random(detectors: _Detectors, setting: Setting, value: str, config: ConfigFile) -> str:
+def _is_random(detectors: _Detectors, setting: ConfigValue, value: str, config: ConfigFile) -> str:
     from detect_secrets.filters.heuristic import is_potential_uuid, is_sequential_string
 
     if len(value) > LONGEST_LINE or "\n" in value or leads_elsewhere(value):
@@ -279,7 +281,7 @@ def _detectors() -> _Detectors:
 
     known: Any = get_mapping_from_secret_type_to_class().values()
     by_form = tuple(
-        Form.of(kind())
+        DetectorPattern.of(kind())
         for kind in known
         if issubclass(kind, RegexBasedDetector) and kind.__name__ not in _LEFT_OUT
     )

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, cast
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import REQUIRED, TEXT, Kind
+from pytest_reflex.checks.options import REQUIRED, TEXT, ParameterType
 from pytest_reflex.checks.reading import read_artifact
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.data.path import LANGUAGE
@@ -185,7 +185,7 @@ def _faults(document: Data, schema: str, artifact: Artifact) -> Iterator[Finding
         )
 
 
-def inlined(spec: CheckSpec) -> CheckSpec:
+def inline_schema(spec: CheckSpec) -> CheckSpec:
     """Return the check with the schema itself where it named a file, seen from the criteria's.
 
     So the schema is a part of the rule: sealed, recorded, and there when a run goes on elsewhere.
@@ -230,7 +230,7 @@ _SAYS_NOTHING = frozenset(
 KIND = StructureKind(
     key=KEY,
     make=_make,
-    value=Kind(
+    value=ParameterType(
         "a schema, or the path of its file seen from the criteria",
         lambda value: isinstance(value, Mapping | bool) or (isinstance(value, str) and value != ""),
         schema={"anyOf": [{"type": ["object", "boolean"]}, TEXT.schema]},

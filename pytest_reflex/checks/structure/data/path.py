@@ -11,7 +11,15 @@ from itertools import islice
 from typing import Any
 
 from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, REQUIRED, TEXT, Kind, nearest_of, word_of
+from pytest_reflex.checks.options import (
+    COUNT,
+    FLAG,
+    REQUIRED,
+    TEXT,
+    ParameterType,
+    nearest_of,
+    word_of,
+)
 from pytest_reflex.checks.selection import ACROSS
 from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.checks.structure.data.source import (
@@ -39,7 +47,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
 }
 _LANGUAGES = ("json", "yaml", "toml", FRONT_MATTER)
-LANGUAGE = Kind(
+LANGUAGE = ParameterType(
     "json, yaml, toml or front-matter",
     lambda value: value in _LANGUAGES,
     schema={"enum": list(_LANGUAGES)},
@@ -53,18 +61,18 @@ _OTHER_WORDS = {
 """What other languages call the types."""
 
 
-def _meant_type(value: Any) -> str:
+def _suggest_type(value: Any) -> str:
     other = _OTHER_WORDS.get(value) if isinstance(value, str) else None
     return f"did you mean {other}?" if other else nearest_of(TYPES)(value)
 
 
-TYPE = word_of(TYPES, instead=_meant_type)
-ANYTHING = Kind("any value", lambda value: True)
+TYPE = word_of(TYPES, instead=_suggest_type)
+ANYTHING = ParameterType("any value", lambda value: True)
 MAX_VALUES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PathConditions:
     """What is asked of the values at a path; a predicate that is not asked for is None."""
 
     path: str
@@ -102,7 +110,7 @@ class _Wanted:
             name = file.name if folder.is_folder else ""
             source = data_in(file, self.language)
             faults = list(source.faults)
-            found = [(document, f) for document in source.documents for f in self._found(document)]
+            found = [(document, f) for document in source.documents for f in self._find(document)]
             if not self.exists:
                 faults += self._forbidden(found, file.text)
             elif self.every and not found:
@@ -117,17 +125,19 @@ class _Wanted:
                 else:
                     fitting += 1
             findings += [replace(fault, file=name) for fault in faults]
-            self._bound(len(values))
+            self._check_count(len(values))
         findings = [] if self.some and fitting >= self.least else findings
         if self.exists and len(values) < self.least and not findings:
             findings.append(Finding(self._few(len(values))))
         findings += list_findings(values, self.list_params)
         return Report(findings, f"{self.path} leads to {len(values)} values")
 
-    def _found(self, document: Data) -> list[paths.Found]:
+    def _find(self, document: Data) -> list[paths.PathMatch]:
         return list(islice(paths.find(document.value, self.steps), MAX_VALUES + 1))
 
-    def _forbidden(self, found: Sequence[tuple[Data, paths.Found]], whole: str) -> list[Finding]:
+    def _forbidden(
+        self, found: Sequence[tuple[Data, paths.PathMatch]], whole: str
+    ) -> list[Finding]:
         return [
             finding_at(document, f"{_where(f)} must not be there", f.path, whole=whole)
             for document, f in found[: MOST_FINDINGS + 1]
@@ -142,7 +152,7 @@ class _Wanted:
         placed = finding_at(document, fault.message, path, whole=whole)
         return replace(placed, pattern=fault.pattern)
 
-    def _bound(self, count: int) -> None:
+    def _check_count(self, count: int) -> None:
         if count > MAX_VALUES:
             raise ArtifactError(
                 f"{self.path or 'the document'} leads to more than {MAX_VALUES:,} values: "
@@ -151,7 +161,7 @@ class _Wanted:
             )
 
     def _in(self, document: Data, whole: str, context: CheckContext) -> Report:
-        found = self._found(document)
+        found = self._find(document)
         shown = self.path or "the document"
         if not self.exists:
             forbidden = self._forbidden([(document, f) for f in found], whole)
@@ -168,7 +178,7 @@ class _Wanted:
         if self.some and fitting >= self.least:
             return Report((), f"{fitting} of {len(found)} values at {shown} are as wanted")
         if not wrong:
-            self._bound(len(found))
+            self._check_count(len(found))
         wrong.sort(key=lambda finding: finding.line or sys.maxsize)
         if any(self.list_params.values()):
             values = [_item(f, document, whole) for f in found]
@@ -190,12 +200,12 @@ class _Wanted:
             message = f"{paths.render(path)} is not there"
             yield finding_at(document, message, path, whole=whole)
 
-    def _complaint(self, found: paths.Found, context: CheckContext) -> Finding | None:
-        is_so = f"{_where(found)} is {_shown(found.value)}"
+    def _complaint(self, found: paths.PathMatch, context: CheckContext) -> Finding | None:
+        is_so = f"{_where(found)} is {_format_value(found.value)}"
         if self.type and not TYPES[self.type](found.value):
             return Finding(f"{is_so}, not of type {self.type}")
         if self.equals and not same(found.value, self.equals[0]):
-            return Finding(f"{is_so}, not {_shown(self.equals[0])}")
+            return Finding(f"{is_so}, not {_format_value(self.equals[0])}")
         if self.pattern:
             spans = self.pattern.spans(
                 as_text(found.value), limit=1, seconds=context.pattern_seconds
@@ -204,21 +214,21 @@ class _Wanted:
                 return Finding(f"{is_so}: pattern not found", pattern=self.pattern.source)
         return None
 
-    def _summary(self, found: Sequence[paths.Found]) -> str:
+    def _summary(self, found: Sequence[paths.PathMatch]) -> str:
         if len(found) == 1:
-            return f"{_where(found[0])} is {_shown(found[0].value)}"
+            return f"{_where(found[0])} is {_format_value(found[0].value)}"
         return f"{self.path} leads to {len(found)} values"
 
 
 def _make(params: Mapping[str, Any]) -> Judge:
-    return _wanted(params).judge
+    return _parse_conditions(params).judge
 
 
 def _together(params: Mapping[str, Any]) -> JudgeTogether:
-    return _wanted(params).together
+    return _parse_conditions(params).together
 
 
-def _wanted(params: Mapping[str, Any]) -> _Wanted:
+def _parse_conditions(params: Mapping[str, Any]) -> _PathConditions:
     try:
         steps = paths.parse(params["path"])
     except paths.PathSyntaxError as error:
@@ -235,7 +245,7 @@ def _wanted(params: Mapping[str, Any]) -> _Wanted:
             "min_count", "min_count 0 holds always; to forbid a value write exists: false"
         )
     matches = params.get("matches")
-    return _Wanted(
+    return _PathConditions(
         path=params["path"],
         steps=steps,
         language=params.get("block"),
@@ -261,16 +271,16 @@ def same(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
-def _item(found: paths.Found, document: Data, whole: str, file: str = "") -> Item:
+def _item(found: paths.PathMatch, document: Data, whole: str, file: str = "") -> Item:
     spot = partial(finding_at, document, "", found.path, whole=whole)
     return Item(found.value, file, document.line(found.path), spot)
 
 
-def _where(found: paths.Found) -> str:
+def _where(found: paths.PathMatch) -> str:
     return paths.render(found.path) or "the document"
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, dict | list):
         kind = "a map" if isinstance(value, dict) else "a list"
         return f"{kind} of {len(value)}"
@@ -282,7 +292,7 @@ KIND = StructureKind(
     key="path",
     make=_make,
     forbids=lambda params: params.get("exists") is False,
-    value=Kind(
+    value=ParameterType(
         "a path such as info.title or /info/title",
         lambda value: isinstance(value, str),
         schema={"type": "string"},

@@ -42,7 +42,7 @@ def _answer(payload: bytes) -> dict[str, Any]:
         value = json.loads(body)
         # A registry of its own: that of the library would fetch what a $ref names.
         errors = kind(schema, registry=REGISTRY).iter_errors(value)
-        return {"faults": [_told(error) for error in islice(errors, question["limit"])]}
+        return {"faults": [_describe_error(error) for error in islice(errors, question["limit"])]}
     except RecursionError:
         return {"error": "schema and data lead into each other without an end, or too deep"}
     except MemoryError:
@@ -51,7 +51,7 @@ def _answer(payload: bytes) -> dict[str, Any]:
         return {"error": f"a reference of the schema cannot be followed: {error}"}
 
 
-def _told(error: Any) -> dict[str, Any]:
+def _describe_error(error: Any) -> dict[str, Any]:
     """Return the problem; of a choice that nothing fits the nearest one, which says more."""
     choice = ""
     while error.context:

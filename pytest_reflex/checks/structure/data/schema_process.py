@@ -20,7 +20,7 @@ from pytest_reflex.process.worker import (
     KeptWorker,
     LateError,
     Worker,
-    serving,
+    worker_command,
 )
 
 SECONDS = 10.0
@@ -74,7 +74,7 @@ class SchemaProcess(KeptWorker):
             except DiedError:  # it went idle at this very moment
                 self._worker = None
         self._drop()
-        return self._start(serving(schema_child.__file__, json.dumps(sys.path)))
+        return self._start(worker_command(schema_child.__file__, json.dumps(sys.path)))
 
 
 SCHEMAS = SchemaProcess()

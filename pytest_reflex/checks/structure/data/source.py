@@ -23,7 +23,7 @@ _LIKE_JSON = re.compile(r"\s*(?:\{|\[\s*[\"{\[\d\]])")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DataSource:
     """The documents that could be read, and the problems of texts that could not.
 
     `reading` is what the first of these should have been read as.
@@ -37,10 +37,10 @@ class Source:
         """Return the report where there is no document: it cannot be read, or there is none."""
         if self.faults:
             return Report(self.faults, reading=self.reading)
-        return Report([nothing_found(language)], reading=_named(language))
+        return Report([nothing_found(language)], reading=_language_name(language))
 
 
-def data_in(artifact: Artifact, language: str | None = None) -> Source:
+def data_in(artifact: Artifact, language: str | None = None) -> DataSource:
     """Return the data of an artifact.
 
     With `language` (json, yaml, toml): the fenced blocks of that language; with FRONT_MATTER: what
@@ -68,44 +68,46 @@ def nothing_found(language: str | None) -> Finding:
     """Return the problem of an artifact without data."""
     if language == FRONT_MATTER:
         return Finding("there is no front matter", 1)
-    return Finding(f"there is no {_named(language)} in it")
+    return Finding(f"there is no {_language_name(language)} in it")
 
 
-def _named(language: str | None) -> str:
+def _language_name(language: str | None) -> str:
     if language == FRONT_MATTER:
         return "front matter"
     return language.upper() if language else "JSON, YAML or TOML"
 
 
-def before_text(text: str) -> Source:
+def before_text(text: str) -> DataSource:
     """Return the front matter of a text: YAML between `---`, TOML between `+++`, JSON in braces."""
     found = front_matter(text)
     if found is None:
-        return Source()
+        return DataSource()
     if not found.closed and found.language != "json":
         fault = Finding("the front matter that begins here does not end", 1)
-        return Source(faults=(fault,), reading=_named(FRONT_MATTER))
+        return DataSource(faults=(fault,), reading=_language_name(FRONT_MATTER))
     source = _read(found.text, found.language, found.first + 1)
     if source.faults or any(document.value is not None for document in source.documents):
         return source
-    return Source((Data({}, found.language, found.text, found.first + 1),))  # empty YAML is a null
+    return DataSource(
+        (Data({}, found.language, found.text, found.first + 1),)
+    )  # empty YAML is a null
 
 
-def whole_text(text: str, *, meant: bool = False) -> Source:
+def whole_text(text: str, *, meant: bool = False) -> DataSource:
     """Return the whole text as JSON or YAML, where every document in it is a map or a list.
 
     Where it is none, the problem is reported only if the text is `meant` to be one.
     """
     like_json = text.lstrip()[:1] in ("{", "[")
-    json = _read(text, "json") if like_json else Source()
+    json = _read(text, "json") if like_json else DataSource()
     source = json if json.documents else _read(text, "yaml")
     if source.documents and all(isinstance(d.value, dict | list) for d in source.documents):
         return source
     broken = json if json.faults else source
-    return Source(faults=broken.faults, reading=broken.reading) if meant else Source()
+    return DataSource(faults=broken.faults, reading=broken.reading) if meant else DataSource()
 
 
-def blocks_in(text: str, wanted: Callable[[model.Block], bool]) -> Source:
+def blocks_in(text: str, wanted: Callable[[model.Block], bool]) -> DataSource:
     """Return the data of the fenced blocks that `wanted(block)` chooses."""
     documents: list[Data] = []
     faults: list[Finding] = []
@@ -116,18 +118,18 @@ def blocks_in(text: str, wanted: Callable[[model.Block], bool]) -> Source:
             documents += source.documents
             faults += source.faults
             reading = reading or source.reading
-    return Source(tuple(documents), tuple(faults), reading)
+    return DataSource(tuple(documents), tuple(faults), reading)
 
 
-def _read(text: str, language: str, first_line: int = 1) -> Source:
+def _read(text: str, language: str, first_line: int = 1) -> DataSource:
     try:
         found: Iterable[Data] = read_data(text, language)
     except DataSyntaxError as error:
         line = first_line + max(error.line, 1) - 1
         message = f"not valid {language.upper()}: {error.message(first_line)}"
         reading = language.upper() + (f" from line {first_line}" if first_line > 1 else "")
-        return Source(faults=(Finding(message, line, error.column),), reading=reading)
-    return Source(tuple(replace(document, first_line=first_line) for document in found))
+        return DataSource(faults=(Finding(message, line, error.column),), reading=reading)
+    return DataSource(tuple(replace(document, first_line=first_line) for document in found))
 
 
 def finding_at(

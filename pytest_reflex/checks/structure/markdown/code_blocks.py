@@ -42,9 +42,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
         blocks = [block for block in document.blocks if language in ("", block.language)]
         findings: list[Finding] = []
         if params.get("parse"):
-            findings += _unparsed(document, blocks)
+            findings += _find_unparsable(document, blocks)
         if params.get("tagged"):
-            findings += _untagged(blocks)
+            findings += _find_untagged(blocks)
         kind = f"{language} blocks" if language else "fenced blocks"
         if least:
             findings += _too_few(document, blocks, language, least)
@@ -65,13 +65,13 @@ def _too_few(
         yield Finding(f"{filled} {kind} with content, at least {least} are wanted")
 
 
-def _untagged(blocks: list[model.Block]) -> Iterator[Finding]:
+def _find_untagged(blocks: list[model.Block]) -> Iterator[Finding]:
     for block in blocks:
         if not block.language:
             yield Finding("a fenced block names no language", block.line - 1)
 
 
-def _unparsed(document: model.Markdown, blocks: list[model.Block]) -> Iterator[Finding]:
+def _find_unparsable(document: model.Markdown, blocks: list[model.Block]) -> Iterator[Finding]:
     for block in blocks:
         if not block.closed:
             yield Finding("a fence is never closed", block.line - 1)
@@ -80,12 +80,12 @@ def _unparsed(document: model.Markdown, blocks: list[model.Block]) -> Iterator[F
         fault = parse(block.text) if parse else None
         if not fault or is_fragment(block.text, _SAME.get(block.language, block.language)):
             continue
-        if not _WRONG.search(_said_before(document, block)):
+        if not _WRONG.search(_text_above(document, block)):
             message = f"a {block.language} block does not parse: {fault.message(block.line)}"
             yield Finding(message, block.line + max(fault.line, 1) - 1, fault.column)
 
 
-def _said_before(document: model.Markdown, block: model.Block) -> str:
+def _text_above(document: model.Markdown, block: model.Block) -> str:
     """Return the last heading or paragraph above a block."""
     said = [(heading.line, heading.title) for heading in document.sections]
     said += [(paragraph.line, paragraph.text) for paragraph in document.paragraphs]

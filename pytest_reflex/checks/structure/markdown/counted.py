@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, Kind
+from pytest_reflex.checks.options import COUNT, ParameterType
 from pytest_reflex.checks.selection import ACROSS
 from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
@@ -24,7 +24,7 @@ def _items(document: model.Markdown) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CountedPart:
     """What is counted: a name for messages, what counts, and the lines in which it stands."""
 
     name: str
@@ -33,27 +33,27 @@ class Part:
 
 
 PARTS = {
-    "headings": Part(
+    "headings": CountedPart(
         "headings",
         "headings outside lists and quotations",
         lambda d: [h.line for h in d.headings if not h.nested],
     ),
-    "code_blocks": Part(
+    "code_blocks": CountedPart(
         "fenced blocks", "fenced blocks", lambda d: [block.line - 1 for block in d.blocks]
     ),
-    "links": Part(
+    "links": CountedPart(
         "links",
         "links, those of raw HTML too",
         lambda d: [link.line for link in d.links if not link.image],
     ),
-    "images": Part(
+    "images": CountedPart(
         "images",
         "images, those of raw HTML too",
         lambda d: [link.line for link in d.links if link.image],
     ),
-    "items": Part("list items", "items of lists, at every depth", _items),
-    "tables": Part("tables", "tables", lambda d: [table.line for table in tables_of(d)]),
-    "paragraphs": Part(
+    "items": CountedPart("list items", "items of lists, at every depth", _items),
+    "tables": CountedPart("tables", "tables", lambda d: [table.line for table in tables_of(d)]),
+    "paragraphs": CountedPart(
         "paragraphs",
         "paragraphs, those of lists and quotations too",
         lambda d: [paragraph.line for paragraph in d.paragraphs],
@@ -67,7 +67,7 @@ def _is_bound(value: Any) -> bool:
     return COUNT.fits(value)
 
 
-_BOUND = Kind(
+_BOUND = ParameterType(
     "a whole number, or a table of min and max",
     _is_bound,
     int,

@@ -157,7 +157,7 @@ def _is_json(text: str) -> bool:
     return isinstance(value, dict | list)
 
 
-def _decorated(text: str) -> str:
+def _complete_decorators(text: str) -> str:
     """Return code in which every decorator that stands alone has a function under it."""
     lines: list[str] = []
     alone = False
@@ -197,7 +197,7 @@ def _python_readings(text: str) -> Iterator[str]:
     if plain.lstrip().startswith("@"):
         yield plain.rstrip() + "\ndef _(): ..."
     if "@" in plain:
-        yield _decorated(plain)
+        yield _complete_decorators(plain)
     for clause, before in _CLAUSES:
         if clause.match(plain):
             body = dedent(plain.strip("\n"))

@@ -16,7 +16,7 @@ from pytest_reflex.checks.structure.check import Judge, ParameterError, Structur
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.checks.structure.markdown.readme import (
     SHELLS,
-    installing_lines,
+    install_lines,
     pages_lines,
     usage_lines,
 )
@@ -33,7 +33,7 @@ Candidate = tuple[str, int]
 
 _STAND_FOR: dict[str, tuple[str, Callable[[model.Markdown], Iterator[int]]]] = {
     "used": ("a code block", usage_lines),
-    "installed": ("how to install it", installing_lines),
+    "installed": ("how to install it", install_lines),
     "documented": ("a link to documentation", pages_lines),
 }
 """What may stand in place of a heading: its key, what messages call it, and who finds it."""
@@ -50,12 +50,12 @@ class _Required:
     def first_in(self, candidates: Sequence[Candidate], context: CheckContext) -> Candidate | None:
         """Return the first candidate that it fits; case does not count."""
         if self.pattern is None:
-            return next((c for c in candidates if _folded(c[0]) == self.title), None)
+            return next((c for c in candidates if _fold(c[0]) == self.title), None)
         text = "\n".join(words for words, _ in candidates)
         spans = self.pattern.spans(text, limit=1, seconds=context.pattern_seconds)
         return candidates[text.count("\n", 0, spans[0][0])] if spans and candidates else None
 
-    def missing(self, params: Mapping[str, Any]) -> Finding:
+    def missing_finding(self, params: Mapping[str, Any]) -> Finding:
         """Return the finding that it is not there; a pattern is described by what is expected."""
         what = "missing or empty section" if params.get("filled") else "missing section"
         if self.pattern is None:
@@ -83,14 +83,14 @@ def _make(params: Mapping[str, Any]) -> Judge:
         document = model.of(artifact)
         visible = [h for h in document.headings if not h.nested] + document.html_headings
         visible.sort(key=lambda heading: heading.line)
-        reports = [_required(required, document, params, context)] if required else []
+        reports = [_check_required(required, document, params, context)] if required else []
         if params.get("single_title"):
             titled = params.get("front_matter", False) and _has_title(artifact)
             reports.append(Report(list(_titles(visible, titled=titled)), "one title"))
         if params.get("levels"):
-            reports.append(Report(list(_skipped(visible)), "no level is skipped"))
+            reports.append(Report(list(_find_skipped_levels(visible)), "no level is skipped"))
         if params.get("unique"):
-            reports.append(Report(list(repeated(visible)), "no heading is there twice"))
+            reports.append(Report(list(find_repeated(visible)), "no heading is there twice"))
         if params.get("empty") is False:
             reports.append(Report(list(_empty(document, visible)), "no heading is empty"))
         if least := params.get("min_count"):
@@ -108,14 +108,14 @@ def _read(entry: str) -> _Required:
         pattern = compile_pattern(entry[1:-1], ignore_case=True, key="required")
         return _Required("", "", pattern)
     title = entry.lstrip("#").strip() or entry
-    return _Required(f"'{title}'", _folded(title), None)
+    return _Required(f"'{title}'", _fold(title), None)
 
 
-def _folded(title: str) -> str:
+def _fold(title: str) -> str:
     return " ".join(title.split()).casefold()
 
 
-def _required(
+def _check_required(
     required: Sequence[_Required],
     document: model.Markdown,
     params: Mapping[str, Any],
@@ -132,7 +132,7 @@ def _required(
         if found is None and wanted.first_in(empty, context) is None:
             found = instead  # a section that is there and empty has to be filled
         if found is None:
-            findings.append(wanted.missing(params))
+            findings.append(wanted.missing_finding(params))
             continue
         shown = repr(one_line(found[0], 40))
         there.append(f"{shown} in line {found[1]}")
@@ -160,7 +160,7 @@ def _candidates(document: model.Markdown, params: Mapping[str, Any]) -> list[Can
     if params.get("leads"):
         found += _leads(document)
     if params.get("linked"):
-        found += _linked(document)
+        found += _link_candidates(document)
     return sorted(((" ".join(text.split()), line) for text, line in found), key=lambda c: c[1])
 
 
@@ -195,7 +195,7 @@ def _leads(document: model.Markdown) -> Iterator[Candidate]:
             yield block.text, block.line
 
 
-def _linked(document: model.Markdown) -> Iterator[Candidate]:
+def _link_candidates(document: model.Markdown) -> Iterator[Candidate]:
     """Yield the words of each link that leads out of the document, and those of its path."""
     for link in document.links:
         if not link.image and link.target and link.target[0] != "#":
@@ -213,7 +213,7 @@ def _has_title(artifact: Artifact) -> bool:
     return any(isinstance(title, str) and title.strip() for title in titles)
 
 
-def _titles(found: Sequence[model.Heading], *, titled: bool) -> Iterator[Finding]:
+def _titles(found: Sequence[model.MarkdownHeading], *, titled: bool) -> Iterator[Finding]:
     titles = [heading for heading in found if heading.level == 1]
     if not titles and not titled:
         yield Finding("there is no title: no heading of level 1", found[0].line if found else 1)
@@ -223,7 +223,7 @@ def _titles(found: Sequence[model.Heading], *, titled: bool) -> Iterator[Finding
         )
 
 
-def _skipped(found: Sequence[model.Heading]) -> Iterator[Finding]:
+def _find_skipped_levels(found: Sequence[model.MarkdownHeading]) -> Iterator[Finding]:
     for above, heading in pairwise(found):
         if heading.level > above.level + 1:
             yield Finding(
@@ -233,7 +233,7 @@ def _skipped(found: Sequence[model.Heading]) -> Iterator[Finding]:
             )
 
 
-def repeated(found: Sequence[model.Heading | model.Section]) -> Iterator[Finding]:
+def find_repeated(found: Sequence[model.MarkdownHeading | model.Section]) -> Iterator[Finding]:
     """Find a heading that says the same as another one beside it; raw HTML has no title here."""
     above: list[tuple[int, dict[str, int]]] = [(0, {})]
     for heading in found:
@@ -247,7 +247,7 @@ def repeated(found: Sequence[model.Heading | model.Section]) -> Iterator[Finding
         above.append((heading.level, {}))
 
 
-def _empty(document: model.Markdown, found: Sequence[model.Heading]) -> Iterator[Finding]:
+def _empty(document: model.Markdown, found: Sequence[model.MarkdownHeading]) -> Iterator[Finding]:
     """Find a heading under which there is neither a text nor a deeper heading."""
     lines = document.text.split("\n")
     for heading, below in zip_longest(found, found[1:]):

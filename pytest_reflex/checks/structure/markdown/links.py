@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FLAG, TEXT, Kind
+from pytest_reflex.checks.options import COUNT, FLAG, TEXT, ParameterType
 from pytest_reflex.checks.selection import ACROSS
 from pytest_reflex.checks.structure.check import Judge, JudgeTogether, ParameterError, StructureKind
 from pytest_reflex.checks.structure.markdown import model
@@ -132,27 +132,29 @@ def _make(params: Mapping[str, Any]) -> Judge:
         links = [link for link in document.links if not link.image]
         findings: list[Finding] = []
         if asked.get("targets"):
-            findings += _missing_targets(document, artifact)
+            findings += _find_missing_targets(document, artifact)
         builder = Generator.NONE
         if asked.get("anchors") or asked.get("references"):
             builder = generator_of(document.text, Path(artifact.link_base))
         left: list[Finding] = []
         if asked.get("anchors"):
             in_docs = _is_in_docs(artifact)
-            for finding, may_lead in _missing_anchors(document, builder):
+            for finding, may_lead in _find_missing_anchors(document, builder):
                 to_site = builder is Generator.SPHINX or (in_docs and may_lead)
                 (left if to_site else findings).append(finding)
         if asked.get("references"):
-            for finding, label in _undefined(document):
+            for finding, label in _find_undefined(document):
                 (left if _is_resolved(label, builder) else findings).append(finding)
         if len(links) < least:
             findings.append(Finding(f"{len(links)} links, at least {least} are wanted"))
-        return Report(sorted(findings, key=lambda f: f.line), f"{len(links)} links{_told(left)}")
+        return Report(
+            sorted(findings, key=lambda f: f.line), f"{len(links)} links{_format_unknown(left)}"
+        )
 
     return judge
 
 
-def _told(left: list[Finding]) -> str:
+def _format_unknown(left: list[Finding]) -> str:
     """Return what only the generator of the site knows, for a passing result."""
     if not left:
         return ""
@@ -179,7 +181,7 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
         index = next((file for file in folder.select(("*",)) if file.name == name), None)
         if index is None:
             return Report([Finding(f"there is no index {name}")])
-        linked = set(_files_linked(index))
+        linked = set(_linked_files(index))
         findings = [
             Finding(f"{name} does not link to {file.name}", 1, file=file.name)
             for file in files
@@ -190,7 +192,7 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
     return judge
 
 
-def _files_linked(index: Artifact) -> Iterator[str]:
+def _linked_files(index: Artifact) -> Iterator[str]:
     """Yield where the links of a file lead, as seen from its folder."""
     for link in model.of(index).links:
         target = link.target.strip()
@@ -207,7 +209,7 @@ def _names_of(name: str) -> set[str]:
     return {name, stem, folder or "."} if page.lower() in ("index", "readme") else {name, stem}
 
 
-def _missing_targets(document: model.Markdown, artifact: Artifact) -> Iterator[Finding]:
+def _find_missing_targets(document: model.Markdown, artifact: Artifact) -> Iterator[Finding]:
     """Find relative targets that lie nowhere; those from the root of a site cannot be known."""
     for link in document.links:
         target = link.target.strip()
@@ -233,7 +235,7 @@ def _is_in_docs(artifact: Artifact) -> bool:
     return not is_readme and not _OF_DOCS.isdisjoint(map(str.lower, folders))
 
 
-def _missing_anchors(
+def _find_missing_anchors(
     document: model.Markdown, builder: Generator
 ) -> Iterator[tuple[Finding, bool]]:
     """Find anchors that no heading has, each with whether a generator may make it of one."""
@@ -261,7 +263,7 @@ def slugs(document: model.Markdown) -> set[str]:
     """Return the anchors that GitHub makes of the headings, and ids given as `{#id}`."""
     found: set[str] = set()
     counts: dict[str, int] = {}
-    for text, _ in document.spoken():
+    for text, _ in document.prose_lines():
         found |= {own.lower() for own in _own_ids(text)}
     headings = sorted([*document.headings, *document.html_headings], key=lambda h: h.line)
     for heading in headings:
@@ -291,7 +293,7 @@ def _is_kept(character: str) -> bool:
     return _LETTERS_OF_SIGNS.match(character) is not None
 
 
-def _undefined(document: model.Markdown) -> Iterator[tuple[Finding, str]]:
+def _find_undefined(document: model.Markdown) -> Iterator[tuple[Finding, str]]:
     for token in document.tokens:
         if token.type != "inline":
             continue
@@ -310,9 +312,9 @@ KIND = StructureKind(
     key="links",
     make=_make,
     forbids=lambda params: params.get("links") is True or any(params.get(key) for key in PARTS),
-    value=Kind("true, or a table", lambda value: value is True, schema={"const": True}).means(
-        "`true` asks for targets, anchors and references"
-    ),
+    value=ParameterType(
+        "true, or a table", lambda value: value is True, schema={"const": True}
+    ).means("`true` asks for targets, anchors and references"),
     inside={
         **{part: FLAG.means(words, "`false`") for part, words in PARTS.items()},
         "min_count": COUNT.means("there are at least so many links; images do not count", "0"),

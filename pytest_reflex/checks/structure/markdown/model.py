@@ -14,7 +14,13 @@ from html import unescape
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.structure.markdown.parts import Block, Heading, Link, Paragraph, Section
+from pytest_reflex.checks.structure.markdown.parts import (
+    Block,
+    Link,
+    MarkdownHeading,
+    Paragraph,
+    Section,
+)
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.lines import starts
 from pytest_reflex.text.outline import block_tokens, inline_tokens, outline
@@ -26,9 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Block",
-    "Heading",
     "Link",
     "Markdown",
+    "MarkdownHeading",
     "Paragraph",
     "Section",
     "blocks",
@@ -99,10 +105,10 @@ class Markdown:
         ]
 
     @cached_property
-    def headings(self) -> list[Heading]:
+    def headings(self) -> list[MarkdownHeading]:
         """All headings in the order of the text."""
         return [
-            Heading(
+            MarkdownHeading(
                 title=self.plain(self.tokens[index + 1]),
                 level=int(token.tag[1]),
                 line=token.map[0] + 1,
@@ -178,10 +184,12 @@ class Markdown:
         return {name for html, _ in self.html for name in _HTML_ANCHOR.findall(html)}
 
     @cached_property
-    def html_headings(self) -> list[Heading]:
+    def html_headings(self) -> list[MarkdownHeading]:
         """Headings that are written as raw HTML."""
         return [
-            Heading("", int(match[1]), line, anchor_text=unescape(_TAG.sub("", match[2] or "")))
+            MarkdownHeading(
+                "", int(match[1]), line, anchor_text=unescape(_TAG.sub("", match[2] or ""))
+            )
             for match, line in self._in_html(_HTML_HEADING)
         ]
 
@@ -209,7 +217,7 @@ class Markdown:
                     yield child, line
                     line += child.type in ("softbreak", "hardbreak")
 
-    def spoken(self) -> Iterator[tuple[str, int]]:
+    def prose_lines(self) -> Iterator[tuple[str, int]]:
         """Yield the words of every paragraph, heading and cell with their line.
 
         Code, and the words of a link that leads somewhere, are a mark that is not a word.
@@ -290,7 +298,7 @@ def of(artifact: Artifact) -> Markdown:
 
 def without_comments(html: str) -> str:
     """Return a text with blank lines for the comments of HTML in it."""
-    return _HTML_COMMENT.sub(_blanked, html)
+    return _HTML_COMMENT.sub(_blank, html)
 
 
 def _too_many(what: str, token: Token) -> ArtifactError:
@@ -311,5 +319,5 @@ def _is_html(token: Token) -> bool:
     return token.type == "html_inline"
 
 
-def _blanked(comment: re.Match[str]) -> str:
+def _blank(comment: re.Match[str]) -> str:
     return "\n" * comment.group().count("\n")

@@ -21,7 +21,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class MarkdownHeading:
     """A heading as plain text; `nested` where it stands in a list or quotation.
 
     `anchor_text` is what an anchor is made of: the title with the blanks at its edges.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_reflex.checks.finding import Finding, Report
-from pytest_reflex.checks.options import COUNT, FALSE, FLAG, Kind
+from pytest_reflex.checks.options import COUNT, FALSE, FLAG, ParameterType
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.model.artifact import Artifact
@@ -87,7 +87,7 @@ def lone_tag(text: str) -> str:
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]")
 _TAG = re.compile(r"<[^<>]*>")
 _OPEN = re.compile(r"\W*(?:TBD|TBC)\W*", re.IGNORECASE)
-_AVERAGE = Kind(
+_AVERAGE = ParameterType(
     "a number of words above 0",
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
     float,
@@ -166,7 +166,7 @@ def _enough(document: model.Markdown, params: Mapping[str, Any]) -> Report:
     return Report(short if words < least else [], f"{words} words of prose")
 
 
-def _opening(document: model.Markdown, params: Mapping[str, Any]) -> Report:
+def _check_opening(document: model.Markdown, params: Mapping[str, Any]) -> Report:
     """Look before the first heading of level 2, and directly under it."""
     below = [h for h in document.headings if h.level >= 2 and not h.nested]
     end = below[1].line if len(below) > 1 else len(document.text) + 1
@@ -180,7 +180,7 @@ def _opening(document: model.Markdown, params: Mapping[str, Any]) -> Report:
 
 
 def _placeholders(document: model.Markdown, params: Mapping[str, Any]) -> Report:
-    texts = [(_without_remarks(text), line) for text, line in document.spoken()]
+    texts = [(_without_remarks(text), line) for text, line in document.prose_lines()]
     tags = [lone_tag(text) for text, _ in texts]
     # A section of plans is called so, and a list of tags names several.
     planned = {s.line for s in document.sections if document.text[s.start : s.end].strip()}
@@ -248,7 +248,7 @@ _JUDGES: dict[str, Callable[[model.Markdown, Mapping[str, Any]], Report]] = {
     "max_average_sentence": _average,
     "max_sentence": _longest,
     "min_words": _enough,
-    "opening": _opening,
+    "opening": _check_opening,
     "one_style": _one_style,
 }
 

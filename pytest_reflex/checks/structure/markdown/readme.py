@@ -59,17 +59,17 @@ def usage_lines(document: model.Markdown) -> Iterator[int]:
 
 def count_unfenced(document: model.Markdown) -> int:
     """Return how many code blocks with something in them are indented or `<pre>`."""
-    return sum(bool(text.strip()) for text, _ in unfenced(document))
+    return sum(bool(text.strip()) for text, _ in unfenced_blocks(document))
 
 
 def _code(document: model.Markdown) -> Iterator[tuple[str, str, int]]:
     for block in document.blocks:
         yield block.text, block.language, block.line
-    for text, line in unfenced(document):
+    for text, line in unfenced_blocks(document):
         yield text, "", line
 
 
-def unfenced(document: model.Markdown) -> Iterator[tuple[str, int]]:
+def unfenced_blocks(document: model.Markdown) -> Iterator[tuple[str, int]]:
     """Yield text and line of the code blocks that are indented, or `<pre>`."""
     for token in document.tokens:
         if token.type == "code_block" and token.map:
@@ -138,12 +138,12 @@ _BETWEEN_WORDS = re.compile(r"[/_.:?#=-]+")
 _WORDS_BESIDE = 2  # at most, where an address is all that a paragraph says
 
 
-def installing_lines(document: model.Markdown) -> Iterator[int]:
+def install_lines(document: model.Markdown) -> Iterator[int]:
     """Yield the lines that say how to install: commands, declarations, sentences."""
     for block in document.blocks:
         if _COMMAND.search(block.text) or _DECLARATION.search(block.text):
             yield block.line
-    for text, line in unfenced(document):
+    for text, line in unfenced_blocks(document):
         if _COMMAND.search(text):
             yield line
     for child, line in document.inline():
@@ -159,17 +159,19 @@ def pages_lines(document: model.Markdown) -> Iterator[int]:
     for link in document.links:
         leads_out = not link.image and link.target[:1] not in ("", "#")
         leads_out = leads_out and not _OF_OTHERS.match(link.target)
-        if leads_out and _PAGES.search(_said(link.text, link.target)):
+        if leads_out and _PAGES.search(_link_words(link.text, link.target)):
             yield link.line
     for paragraph in document.paragraphs:
         for address in _ADDRESS.findall(paragraph.text):
             beside = _ADDRESS.sub("", paragraph.text)
             alone = len(beside.split()) <= _WORDS_BESIDE
-            if not _OF_OTHERS.match(address) and (alone or _PAGES.search(_said(beside, address))):
+            if not _OF_OTHERS.match(address) and (
+                alone or _PAGES.search(_link_words(beside, address))
+            ):
                 yield paragraph.line
 
 
-def _said(text: str, target: str) -> str:
+def _link_words(text: str, target: str) -> str:
     parts = urlsplit(target) if "://" in target else None
     path = f"{parts.netloc}/{parts.path}" if parts else target
     return f"{text} | {_BETWEEN_WORDS.sub(' ', path)}"

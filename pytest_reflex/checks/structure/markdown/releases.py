@@ -19,7 +19,7 @@ from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.options import COUNT, FLAG
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure.markdown.headings import repeated
+from pytest_reflex.checks.structure.markdown.headings import find_repeated
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckContext
@@ -182,7 +182,7 @@ def _twice(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
         if key := _key(release):
             if key in first:
-                message = f"{_shown(release)} is there twice, first in line {first[key]}"
+                message = f"{_release_name(release)} is there twice, first in line {first[key]}"
                 yield Finding(message, release.line)
             first.setdefault(key, release.line)
 
@@ -196,28 +196,29 @@ def _key(release: _Release) -> str:
     return _OPENS.sub("", title[:until], count=1)
 
 
-def _rising(releases: Sequence[_Release]) -> Iterator[Finding]:
+def _find_rising(releases: Sequence[_Release]) -> Iterator[Finding]:
     """Find what is newer than the entry above it, by its date and by its version."""
     named = [release for release in releases if not release.future]
     for above, below in pairwise(named):
         if above.day and below.day and below.day > above.day and below.numbers >= above.numbers:
             yield Finding(
-                f"{_shown(below)} of {below.day} comes below {_shown(above)} of {above.day}",
+                f"{_release_name(below)} of {below.day} comes below "
+                f"{_release_name(above)} of {above.day}",
                 below.line,
             )
     numbers = [release.numbers for release in named if release.numbers]
     dated = any(release.day for release in named)
     if not dated and len(numbers) > 1 and numbers == sorted(numbers) and numbers[0] < numbers[-1]:
-        yield Finding(f"the oldest comes first: {_shown(named[0])}", named[0].line)
+        yield Finding(f"the oldest comes first: {_release_name(named[0])}", named[0].line)
 
 
-def _undated(releases: Sequence[_Release]) -> Iterator[Finding]:
+def _find_undated(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
         if release.faulty:
             yield Finding(f"{release.faulty} is not a day of the calendar", release.line)
     versions = [release for release in releases if release.version]
     if any(release.day for release in versions) and not (versions[0].day or versions[0].faulty):
-        message = f"{_shown(versions[0])} has no date, and others have"
+        message = f"{_release_name(versions[0])} has no date, and others have"
         yield Finding(message, versions[0].line)
 
 
@@ -225,25 +226,25 @@ def _empty(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
         said = (not _SAYS_NOTHING.fullmatch(line) for line in release.body.split("\n"))
         if not release.future and not any(said):
-            yield Finding(f"{_shown(release)} does not say what changed", release.line)
+            yield Finding(f"{_release_name(release)} does not say what changed", release.line)
 
 
-def _repeated(releases: Sequence[_Release]) -> Iterator[Finding]:
+def _find_repeated(releases: Sequence[_Release]) -> Iterator[Finding]:
     for release in releases:
-        for found in repeated(release.headings):
-            yield replace(found, message=f"{_shown(release)} has {found.message}")
+        for found in find_repeated(release.headings):
+            yield replace(found, message=f"{_release_name(release)} has {found.message}")
 
 
-def _shown(release: _Release) -> str:
+def _release_name(release: _Release) -> str:
     return release.version or one_line(release.title, 40)
 
 
 _LOOKS = {
     "unique": _twice,
-    "newest_first": _rising,
-    "dated": _undated,
+    "newest_first": _find_rising,
+    "dated": _find_undated,
     "filled": _empty,
-    "unique_headings": _repeated,
+    "unique_headings": _find_repeated,
 }
 
 KIND = StructureKind(

@@ -20,7 +20,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MarkdownTable:
     """A table: the words of its head, the words of each row, and the line of its head."""
 
     head: tuple[str, ...]
@@ -44,7 +44,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         document = model.of(artifact)
         tables = list(tables_of(document))
-        findings = list(_malformed(document, tables)) if params.get("well_formed") else []
+        findings = list(_find_malformed(document, tables)) if params.get("well_formed") else []
         meant = [table for table in tables if _has(table, columns)]
         least = params.get("min_count", 1 if columns or params.get("min_rows") else 0)
         if len(meant) < least:
@@ -59,7 +59,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
     return judge
 
 
-def tables_of(document: model.Markdown) -> Iterator[Table]:
+def tables_of(document: model.Markdown) -> Iterator[MarkdownTable]:
     """Yield the tables of a Markdown text, wherever they are nested."""
     rows: list[tuple[str, ...]] = []
     cells: list[str] = []
@@ -74,7 +74,7 @@ def tables_of(document: model.Markdown) -> Iterator[Table]:
         elif token.type == "tr_close":
             rows.append(tuple(cells))
         elif token.type == "table_close":
-            yield Table(rows[0], tuple(rows[1:]), line)
+            yield MarkdownTable(rows[0], tuple(rows[1:]), line)
 
 
 def _code(document: model.Markdown, index: int) -> str:
@@ -82,7 +82,7 @@ def _code(document: model.Markdown, index: int) -> str:
     return document.tokens[index].content.strip()
 
 
-def _malformed(document: model.Markdown, tables: list[Table]) -> Iterator[Finding]:
+def _find_malformed(document: model.Markdown, tables: list[MarkdownTable]) -> Iterator[Finding]:
     lines = document.text.split("\n")
     for table in tables:
         for number in range(table.line + 2, table.line + 2 + len(table.rows)):
@@ -113,12 +113,12 @@ def _count_cells(line: str) -> int:
     return len(_PIPE.split(inside))
 
 
-def _has(table: Table, columns: tuple[str, ...]) -> bool:
+def _has(table: MarkdownTable, columns: tuple[str, ...]) -> bool:
     names = [" ".join(name.split()).casefold() for name in table.head]
     return all(" ".join(column.split()).casefold() in names for column in columns)
 
 
-def _unfit(table: Table, params: Mapping[str, Any]) -> Iterator[Finding]:
+def _unfit(table: MarkdownTable, params: Mapping[str, Any]) -> Iterator[Finding]:
     count = len(table.rows)
     if count < params.get("min_rows", 0):
         wanted = params["min_rows"]

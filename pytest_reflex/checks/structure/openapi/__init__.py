@@ -14,7 +14,7 @@ from pytest_reflex.checks.options import aspect_of
 from pytest_reflex.checks.structure.check import Judge, StructureKind
 from pytest_reflex.checks.structure.data.source import blocks_in, data_in, finding_at, whole_text
 from pytest_reflex.checks.structure.markdown import model
-from pytest_reflex.checks.structure.openapi.conventions import auth, naming
+from pytest_reflex.checks.structure.openapi.conventions import auth, check_naming
 from pytest_reflex.checks.structure.openapi.document import ApiDocument, Operation
 from pytest_reflex.checks.structure.openapi.operations import (
     descriptions,
@@ -43,7 +43,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
     "errors": ("an operation under `paths` without a 4xx, 5xx or default response", errors),
     "naming": (
         "names that leave the style of their kind; an operationId that is not an identifier",
-        naming,
+        check_naming,
     ),
     "pagination": ("a GET that returns a list without a way to its next part", pagination),
     "auth": (

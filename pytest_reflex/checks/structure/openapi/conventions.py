@@ -10,12 +10,12 @@ from typing import Any
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.structure.openapi.document import (
     ApiDocument,
+    ApiNode,
     Operation,
-    Spot,
     items,
     table,
 )
-from pytest_reflex.model.plain import counted
+from pytest_reflex.model.plain import pluralize
 
 _STYLES = {
     "kebab-case": re.compile(r"[a0]+(-[a0]+)*"),
@@ -32,10 +32,10 @@ _NUMBER = re.compile(r"[vV]?[\d._-]+(?:alpha|beta|rc|preview)?\d*", re.ASCII)
 _LANGUAGE = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _PIECES = re.compile(r"[./:\[\]~,;()=]+")
 
-Named = tuple[str, Spot]
+Named = tuple[str, ApiNode]
 
 
-def naming(api: ApiDocument) -> Report:
+def check_naming(api: ApiDocument) -> Report:
     """Find names that leave the style of most of their family.
 
     The families: static path segments; operationIds, which must be identifiers as well; names of
@@ -65,13 +65,13 @@ def naming(api: ApiDocument) -> Report:
     return Report(sorted(findings, key=lambda found: found.line), summary)
 
 
-def _stray(api: ApiDocument, family: str, name: str, spot: Spot, style: str) -> Finding:
+def _stray(api: ApiDocument, family: str, name: str, spot: ApiNode, style: str) -> Finding:
     return api.finding(f"the {family} {name!r} is not {style} as the others are", spot)
 
 
 def _judge(names: list[Named]) -> tuple[str, list[Named]]:
     """Return the style that fits most names, and the first place of each name it does not fit."""
-    first: dict[str, Spot] = {}
+    first: dict[str, ApiNode] = {}
     for name, spot in names:
         first.setdefault(name, spot)
     fitting = {name: styles_of(name) for name in first}
@@ -141,7 +141,7 @@ def _properties(api: ApiDocument) -> Iterator[Named]:
                 yield name, properties.child(name)
 
 
-def _schema_roots(api: ApiDocument) -> Iterator[Spot]:
+def _schema_roots(api: ApiDocument) -> Iterator[ApiNode]:
     components = api.root.child("components").child("schemas")
     for name in components.table:
         yield components.child(name)
@@ -187,7 +187,7 @@ def auth(api: ApiDocument) -> Report:
     may be silent.
     """
     found = api.operations("paths")
-    findings = list(_undefined(api, found))
+    findings = list(_find_undefined(api, found))
     silent = [op for op in found if _security(api, op).node is None]
     secured = any(any(_schemes(_security(api, op).node)) for op in found)
     limited = secured or _says_limited(api, silent)
@@ -204,15 +204,15 @@ def auth(api: ApiDocument) -> Report:
     if silent and not limited:
         public = "no operation needs a scheme, changes anything or says that access is limited: "
         return Report(findings, public + "it is taken for public")
-    return Report(findings, f"{counted(len(found), 'operation')}, each with declared security")
+    return Report(findings, f"{pluralize(len(found), 'operation')}, each with declared security")
 
 
-def _security(api: ApiDocument, op: Operation) -> Spot:
+def _security(api: ApiDocument, op: Operation) -> ApiNode:
     own = op.spot.child("security")
     return api.root.child("security") if own.node is None else own
 
 
-def _undefined(api: ApiDocument, operations: list[Operation]) -> Iterator[Finding]:
+def _find_undefined(api: ApiDocument, operations: list[Operation]) -> Iterator[Finding]:
     schemes = api.root.child("components").child("securitySchemes").table
     for op in operations:
         spot = _security(api, op)
@@ -243,7 +243,7 @@ def _says_limited(api: ApiDocument, operations: list[Operation]) -> bool:
     )
 
 
-def _speaks_of_it(spot: Spot) -> bool:
+def _speaks_of_it(spot: ApiNode) -> bool:
     texts = [spot.table.get(key) for key in ("summary", "description")]
     return any(
         isinstance(text, str) and _SAYS_LIMITED.search(_SAYS_PUBLIC.sub("", text)) for text in texts

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, cast
 from urllib.parse import quote
 
-from pytest_reflex.checks.structure.openapi.document import Pointer, Spot
+from pytest_reflex.checks.structure.openapi.document import ApiNode, Pointer
 from pytest_reflex.contracts.validate import pointer
 
 Fault = tuple[str, Pointer]
@@ -66,7 +66,7 @@ class Defaults:
             return fault_of(error)
         return None
 
-    def of_default(self, schema: Spot) -> Iterator[Fault]:
+    def of_default(self, schema: ApiNode) -> Iterator[Fault]:
         """Yield why the default of a schema does not fit it."""
         value, table = schema.table["default"], schema.table
         if (value is None and table.get("nullable") is True) or _plainly_fits(value, table):

@@ -28,7 +28,7 @@ _JSON_MEDIA = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\s*(?:;.*)?|\
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ApiNode:
     """A node and where it is written; `node` is None where a reference leads nowhere."""
 
     node: Any
@@ -38,8 +38,8 @@ class Spot:
     def table(self) -> dict[str, Any]:
         return table(self.node)
 
-    def child(self, key: Any) -> Spot:
-        return Spot(self.table.get(key), (*self.pointer, key))
+    def child(self, key: Any) -> ApiNode:
+        return ApiNode(self.table.get(key), (*self.pointer, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Operation:
     area: str
     path: str
     method: str
-    spot: Spot
-    item: Spot
+    spot: ApiNode
+    item: ApiNode
 
     @property
     def label(self) -> str:
@@ -65,7 +65,7 @@ class Body:
     """A JSON body of an operation: `role` is "request" or "response 200"."""
 
     role: str
-    media: Spot
+    media: ApiNode
 
 
 @dataclass(slots=True)
@@ -78,13 +78,13 @@ class ApiDocument:
     _operations: list[Operation] = field(default_factory=list)
 
     @property
-    def root(self) -> Spot:
-        return Spot(self.data.value, ())
+    def root(self) -> ApiNode:
+        return ApiNode(self.data.value, ())
 
-    def line(self, spot: Spot) -> int:
+    def line(self, spot: ApiNode) -> int:
         return self.data.line(spot.pointer)
 
-    def finding(self, message: str, spot: Spot) -> Finding:
+    def finding(self, message: str, spot: ApiNode) -> Finding:
         """Return a finding about a node."""
         return finding_at(self.data, message, spot.pointer, whole=self.text)
 
@@ -97,7 +97,7 @@ class ApiDocument:
                 hint="its references multiply; split it",
             )
 
-    def resolve(self, spot: Spot) -> Spot:
+    def resolve(self, spot: ApiNode) -> ApiNode:
         """Follow `$ref` to the node it names; a cycle or a reference elsewhere gives None."""
         for _ in range(MAX_REFERENCES):
             reference = table(spot.node).get("$ref")
@@ -105,11 +105,11 @@ class ApiDocument:
                 return spot
             self.spend()
             spot = self._target(reference)
-        return Spot(None, spot.pointer)
+        return ApiNode(None, spot.pointer)
 
-    def _target(self, reference: str) -> Spot:
+    def _target(self, reference: str) -> ApiNode:
         if not reference.startswith("#/"):
-            return Spot(None, ())
+            return ApiNode(None, ())
         node: Any = self.data.value
         steps: list[Any] = []
         for part in reference[2:].split("/"):
@@ -120,7 +120,7 @@ class ApiDocument:
             else:
                 node = table(node).get(key)
             steps.append(key)
-        return Spot(node, tuple(steps))
+        return ApiNode(node, tuple(steps))
 
     def operations(self, *areas: str) -> list[Operation]:
         """Return the operations in the order of the document; of these areas only where given."""
@@ -142,13 +142,13 @@ class ApiDocument:
             for url in callback.table:
                 yield from self._of_item("callbacks", url, callback.child(url))
 
-    def _of_item(self, area: str, path: str, item: Spot) -> Iterator[Operation]:
+    def _of_item(self, area: str, path: str, item: ApiNode) -> Iterator[Operation]:
         item = self.resolve(item)
         for method in item.table:
             if _is_operation(method, item.table[method]):
                 yield Operation(area, path, method, item.child(method), item)
 
-    def parameters(self, operation: Operation) -> list[Spot]:
+    def parameters(self, operation: Operation) -> list[ApiNode]:
         """Return the parameters of an operation and its path item, references followed.
 
         Where a reference leads nowhere the spot has no node.
@@ -157,10 +157,10 @@ class ApiDocument:
         for owner in (operation.item, operation.spot):
             listed = owner.child("parameters")
             for index, node in enumerate(items(listed.node)):
-                found.append(self.resolve(Spot(node, (*listed.pointer, index))))
+                found.append(self.resolve(ApiNode(node, (*listed.pointer, index))))
         return found
 
-    def responses(self, operation: Operation) -> list[tuple[str, Spot]]:
+    def responses(self, operation: Operation) -> list[tuple[str, ApiNode]]:
         """Return (status, response) with references followed."""
         listed = operation.spot.child("responses")
         return [
@@ -177,13 +177,13 @@ class ApiDocument:
             if errors or status.startswith("2"):
                 yield from self._json_media(f"response {status}", response)
 
-    def _json_media(self, role: str, owner: Spot) -> Iterator[Body]:
+    def _json_media(self, role: str, owner: ApiNode) -> Iterator[Body]:
         content = owner.child(_key_of_content(owner.table))
         for media in content.table:
             if _JSON_MEDIA.fullmatch(media):
                 yield Body(role, self.resolve(content.child(media)))
 
-    def schemas(self, start: Spot, skip: Container[int] = ()) -> Iterator[Spot]:
+    def schemas(self, start: ApiNode, skip: Container[int] = ()) -> Iterator[ApiNode]:
         """Yield a schema and those within it, references followed, each once.
 
         Nodes whose `id()` is in `skip` are left out, with what only they lead to.
@@ -218,7 +218,7 @@ _MANY = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
-def subschemas(schema: Spot) -> Iterator[Spot]:
+def subschemas(schema: ApiNode) -> Iterator[ApiNode]:
     """Yield the schemas directly within a schema, in a fixed order."""
     for key in _ONE:
         if isinstance(schema.table.get(key), dict):
@@ -226,7 +226,7 @@ def subschemas(schema: Spot) -> Iterator[Spot]:
     for key in _MANY:
         group = schema.child(key)
         for index, node in enumerate(items(group.node)):
-            yield Spot(node, (*group.pointer, index))
+            yield ApiNode(node, (*group.pointer, index))
     for key in _NAMED:
         group = schema.child(key)
         for name in group.table:

@@ -9,8 +9,8 @@ from typing import Any
 from pytest_reflex.checks.finding import Finding, Report
 from pytest_reflex.checks.structure.markdown import model
 from pytest_reflex.checks.structure.markdown.prose import stands_for_text
-from pytest_reflex.checks.structure.openapi.document import ApiDocument, Body, Operation, Spot
-from pytest_reflex.model.plain import counted
+from pytest_reflex.checks.structure.openapi.document import ApiDocument, ApiNode, Body, Operation
+from pytest_reflex.model.plain import pluralize
 
 _POSITION = re.compile(
     r"page|p|page(number|no|num|index|token|cursor|offset|after|before|key)|offset|skip|start|"
@@ -39,7 +39,7 @@ def pagination(api: ApiDocument) -> Report:
         for op in lists
         if not (_takes_position(api, op) or _gives_next(api, op))
     ]
-    summary = f"{counted(len(lists), 'list')}, each with a way to its next part"
+    summary = f"{pluralize(len(lists), 'list')}, each with a way to its next part"
     return Report(findings, summary if lists else "no GET operation returns a list")
 
 
@@ -51,9 +51,9 @@ def _returns_list(api: ApiDocument, op: Operation) -> bool:
     )
 
 
-def _alternatives(api: ApiDocument, start: Spot) -> list[Spot]:
+def _alternatives(api: ApiDocument, start: ApiNode) -> list[ApiNode]:
     """Return the schema and what allOf, oneOf and anyOf put in its place."""
-    found: list[Spot] = []
+    found: list[ApiNode] = []
     stack = [start]
     while stack and len(found) < 100:
         api.spend()
@@ -64,11 +64,11 @@ def _alternatives(api: ApiDocument, start: Spot) -> list[Spot]:
         for key in ("allOf", "oneOf", "anyOf"):
             group = spot.child(key)
             parts = group.node if isinstance(group.node, list) else []
-            stack += [Spot(part, (*group.pointer, n)) for n, part in enumerate(parts)]
+            stack += [ApiNode(part, (*group.pointer, n)) for n, part in enumerate(parts)]
     return found
 
 
-def _is_list(api: ApiDocument, op: Operation, schema: Spot) -> bool:
+def _is_list(api: ApiDocument, op: Operation, schema: ApiNode) -> bool:
     if _is_array(schema):
         return "maxItems" not in schema.table
     segments = [part for part in op.path.split("/") if part]
@@ -84,11 +84,11 @@ def _is_list(api: ApiDocument, op: Operation, schema: Spot) -> bool:
     return False
 
 
-def _is_object(schema: Spot) -> bool:
+def _is_object(schema: ApiNode) -> bool:
     return "properties" in schema.table or schema.table.get("type") == "object"
 
 
-def _is_array(schema: Spot) -> bool:
+def _is_array(schema: ApiNode) -> bool:
     kind = schema.table.get("type")
     return kind == "array" or (isinstance(kind, list) and "array" in kind)
 
@@ -116,7 +116,7 @@ def _gives_next(api: ApiDocument, op: Operation) -> bool:
     )
 
 
-def _has_next(api: ApiDocument, links: Spot) -> bool:
+def _has_next(api: ApiDocument, links: ApiNode) -> bool:
     """Return whether what is around a list names its next part, put together or not."""
     parts = _alternatives(api, links)
     named = [found for part in parts for found in _property_spots(part)]
@@ -136,7 +136,7 @@ def _leads_on(name: str) -> bool:
     return plain.startswith(("next", "hasnext", "endcursor", "continuation")) or "nextlink" in plain
 
 
-def _property_spots(schema: Spot) -> list[tuple[str, Spot]]:
+def _property_spots(schema: ApiNode) -> list[tuple[str, ApiNode]]:
     properties = schema.child("properties")
     return [(name, properties.child(name)) for name in properties.table]
 
@@ -163,7 +163,7 @@ def operations(api: ApiDocument) -> Report:
         for op in found
         if not api.responses(op)
     ]
-    return Report(findings, f"{counted(len(found), 'operation')}, each with responses")
+    return Report(findings, f"{pluralize(len(found), 'operation')}, each with responses")
 
 
 def schemas(api: ApiDocument) -> Report:
@@ -175,7 +175,7 @@ def schemas(api: ApiDocument) -> Report:
             if "schema" not in body.media.table:
                 message = f"{op.label}: the JSON {body.role} declares no schema"
                 findings.append(api.finding(message, body.media))
-    return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
+    return Report(findings, f"{pluralize(bodies, 'JSON body', 'JSON bodies')}, each with a schema")
 
 
 def errors(api: ApiDocument) -> Report:
@@ -186,7 +186,7 @@ def errors(api: ApiDocument) -> Report:
         for op in found
         if not any(s[:1] in ("4", "5") or s == "default" for s, _ in api.responses(op))
     ]
-    return Report(findings, f"{counted(len(found), 'operation')}, each with an error response")
+    return Report(findings, f"{pluralize(len(found), 'operation')}, each with an error response")
 
 
 def descriptions(api: ApiDocument) -> Report:
@@ -225,10 +225,10 @@ def _placeholders(api: ApiDocument) -> Iterator[Finding]:
         stack.extend(reversed(list(_within(spot))))
 
 
-def _within(spot: Spot) -> Iterator[Spot]:
+def _within(spot: ApiNode) -> Iterator[ApiNode]:
     if isinstance(spot.node, list):
         for index, node in enumerate(spot.node):
-            yield Spot(node, (*spot.pointer, index))
+            yield ApiNode(node, (*spot.pointer, index))
         return
     in_properties = spot.pointer[-1:] == ("properties",)
     for key in spot.table:
@@ -236,7 +236,7 @@ def _within(spot: Spot) -> Iterator[Spot]:
             yield spot.child(key)
 
 
-def _text(spot: Spot, key: str) -> str:
+def _text(spot: ApiNode, key: str) -> str:
     value = spot.table.get(key)
     return value if isinstance(value, str) else ""
 
@@ -263,9 +263,11 @@ def examples(api: ApiDocument) -> Report:
             bodies += 1
             if not _shows(api, body.media, barren):
                 bare.append(body)
-        shown = _shown_around(op, around) if bare else 0
+        shown = _count_examples(op, around) if bare else 0
         findings += [_finding(api, op, body) for body in bare[shown:]]
-    return Report(findings, f"{counted(bodies, 'JSON body', 'JSON bodies')}, each with an example")
+    return Report(
+        findings, f"{pluralize(bodies, 'JSON body', 'JSON bodies')}, each with an example"
+    )
 
 
 def _finding(api: ApiDocument, op: Operation, body: Body) -> Finding:
@@ -291,7 +293,7 @@ def _holds_nothing(schema: dict[str, Any]) -> bool:
     return schema.get("maxProperties") == 0 or (no_others and not schema.get("properties"))
 
 
-def _shows(api: ApiDocument, media: Spot, barren: set[int]) -> bool:
+def _shows(api: ApiDocument, media: ApiNode, barren: set[int]) -> bool:
     if _has_example(media):
         return True
     visited = []
@@ -304,7 +306,7 @@ def _shows(api: ApiDocument, media: Spot, barren: set[int]) -> bool:
     return False
 
 
-def _has_example(spot: Spot) -> bool:
+def _has_example(spot: ApiNode) -> bool:
     return "example" in spot.table or bool(spot.table.get("examples"))
 
 
@@ -333,7 +335,7 @@ def _bodies_in(http: str) -> int:
     return max(1, len(_BODY_START.findall(http)))
 
 
-def _shown_around(op: Operation, around: list[tuple[str, int]]) -> int:
+def _count_examples(op: Operation, around: list[tuple[str, int]]) -> int:
     parts = re.split(r"\{[^{}]*\}", op.path)
     path = r"(?:\{[^{}\s]*\}|[^\s/`]+)".join(re.escape(part) for part in parts)
     names = [rf"\b{op.method.upper()}\b[ `*:]{{1,4}}\S*?{path}(?![\w/{{-])"]

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, lacking
+from pytest_reflex.checks.finding import MOST_FINDINGS, Finding, Report, missing_extra
 from pytest_reflex.checks.structure.openapi.defaults import Defaults, Fault, fault_of
 from pytest_reflex.checks.structure.openapi.document import (
     ApiDocument,
+    ApiNode,
     Operation,
     Pointer,
-    Spot,
     items,
     subschemas,
 )
@@ -44,7 +44,7 @@ def _tags(api: ApiDocument) -> Iterator[Fault]:
     parents: dict[str, str] = {}
     listed = api.root.child("tags")
     for index, tag in enumerate(items(listed.node)):
-        spot = Spot(tag, (*listed.pointer, index))
+        spot = ApiNode(tag, (*listed.pointer, index))
         name = str(spot.table.get("name", ""))
         if name in parents:
             yield f"a second tag {name!r}", spot.pointer
@@ -79,10 +79,10 @@ def _operations(api: ApiDocument) -> Iterator[Fault]:
             yield from _path_parameters(api, op)
 
 
-def _twice(api: ApiDocument, listed: Spot) -> Iterator[Fault]:
+def _twice(api: ApiDocument, listed: ApiNode) -> Iterator[Fault]:
     known: set[tuple[str, str]] = set()
     for index, node in enumerate(items(listed.node)):
-        spot = Spot(node, (*listed.pointer, index))
+        spot = ApiNode(node, (*listed.pointer, index))
         parameter = api.resolve(spot)
         beside = [key for key in _OF_PARAMETERS if key in spot.table]
         if "$ref" in spot.table and beside:
@@ -118,7 +118,7 @@ def _schemas(api: ApiDocument, version: str) -> Iterator[Fault]:
         if fault := defaults.of_schema(root.node):
             yield fault[0], (*root.pointer, *fault[1])
             continue
-        yield from _undefined(api, root)
+        yield from _find_undefined(api, root)
         for schema in api.schemas(root, skip=seen):
             seen.add(id(schema.node))
             if "default" in schema.table:
@@ -126,7 +126,7 @@ def _schemas(api: ApiDocument, version: str) -> Iterator[Fault]:
                     yield message, (*schema.pointer, "default", *path)
 
 
-def _roots(api: ApiDocument) -> Iterator[Spot]:
+def _roots(api: ApiDocument) -> Iterator[ApiNode]:
     components = api.root.child("components").child("schemas")
     for name in components.table:
         yield api.resolve(components.child(name))
@@ -140,7 +140,7 @@ def _roots(api: ApiDocument) -> Iterator[Spot]:
             yield api.resolve(holder.child("schema"))
 
 
-def _undefined(api: ApiDocument, root: Spot) -> Iterator[Fault]:
+def _find_undefined(api: ApiDocument, root: ApiNode) -> Iterator[Fault]:
     """Find what a schema that is put together requires and none of its parts defines."""
     required = items(root.table.get("required"))
     if not required or "allOf" not in root.table:
@@ -173,7 +173,7 @@ def valid(api: ApiDocument) -> Report:
     references = list(islice(_bad_references(api), MOST_FINDINGS))
     if references:
         return Report(references)
-    if lack := lacking("openapi_spec_validator"):
+    if lack := missing_extra("openapi_spec_validator"):
         return lack
     return Report(list(_errors(api, version)), f"valid OpenAPI {version}")
 
@@ -193,7 +193,7 @@ def _bad_references(api: ApiDocument) -> Iterator[Finding]:
             yield api.finding(f"$ref leads nowhere: {reference!r}", spot.child("$ref"))
 
 
-def _nodes(api: ApiDocument) -> Iterator[Spot]:
+def _nodes(api: ApiDocument) -> Iterator[ApiNode]:
     stack, seen = [api.root], set[int]()
     while stack:
         spot = stack.pop()
@@ -208,7 +208,7 @@ def _nodes(api: ApiDocument) -> Iterator[Spot]:
         yield spot
         entries = spot.node.items() if isinstance(spot.node, dict) else enumerate(spot.node)
         stack += [
-            Spot(node, (*spot.pointer, key))
+            ApiNode(node, (*spot.pointer, key))
             for key, node in entries
             if key not in ("example", "examples", "default", "enum", "const")
         ]
@@ -222,10 +222,10 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
     try:
         kind = get_validator_cls(document)
         by_schema = list(islice(kind.schema_validator.iter_errors(document), MOST_FINDINGS))
-        yield from (_placed(api, *fault_of(error)) for error in by_schema)
+        yield from (_locate(api, *fault_of(error)) for error in by_schema)
         if not by_schema:
             found = islice(faults_in(api, version), MOST_FINDINGS)
-            yield from (_placed(api, *fault) for fault in found)
+            yield from (_locate(api, *fault) for fault in found)
     except ValidatorDetectError:
         message = f"openapi {version!r} is not a known version; 3.0, 3.1 and 3.2 are"
         yield api.finding(message, api.root.child("openapi"))
@@ -242,5 +242,5 @@ def _errors(api: ApiDocument, version: str) -> Iterator[Finding]:
         yield Finding(f"the OpenAPI validator cannot follow the document: {reason}", 1)
 
 
-def _placed(api: ApiDocument, message: str, path: Pointer) -> Finding:
-    return api.finding(f"#{pointer(path) or '/'}: {message}", Spot(None, path))
+def _locate(api: ApiDocument, message: str, path: Pointer) -> Finding:
+    return api.finding(f"#{pointer(path) or '/'}: {message}", ApiNode(None, path))

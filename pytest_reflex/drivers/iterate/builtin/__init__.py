@@ -21,7 +21,7 @@ def built_in_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def built_in(name: str) -> Mapping[str, Any]:
+def load_builtin(name: str) -> Mapping[str, Any]:
     """Return the fields of a procedure by key, its phases as fragments with absolute paths."""
     table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     phases = {phase.value: tuple(_fragment(one) for one in table[phase.value]) for phase in Phase}
