@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.p4_core import _fresh, _suite, _target, _text
 from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
+from pytest_reflex.drivers.reflex.run_integrity import seal_of
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import seal_of
 from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind

@@ -191,8 +191,8 @@ def resume_loop(
         settings_of,
         split_plugins,
     )
-    from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits, reopen
+    from pytest_reflex.drivers.reflex.extend import ExtendRequest, extend_limits, reopen
+    from pytest_reflex.drivers.reflex.run_status import find_run
     from pytest_reflex.drivers.reflex.setup import resumable, take_up
     from pytest_reflex.host import open_host, register_agents
 

@@ -208,8 +208,8 @@ ASK_FOR_TYPES = {
     "model.rules": "on the wire a list of alternatives is a check of that type",
     "criteria.checks": "a rule may write any_of without a type; each alternative has its own place",
     "contracts.steps": "PREPARE is answered with checks of two types, each with its own pattern",
-    "drivers.reflex.prepared": "of what an agent gives, only commands have to be allowed",
-    "drivers.reflex.made_checks": "of what an agent gives, only searches are kept for a retry",
+    "drivers.reflex.prepared_checks": "of what an agent gives, only commands have to be allowed",
+    "drivers.reflex.agent_checks": "of what an agent gives, only searches are kept for a retry",
 }
 
 

@@ -18,7 +18,7 @@ from pytest_reflex.errors import ArtifactError, CriteriaError, Problem, ReflexEr
 from pytest_reflex.model.artifact import Artifact, format_skipped
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.globs import selects
-from pytest_reflex.model.leads import lead_with
+from pytest_reflex.model.pattern_leads import lead_with
 from pytest_reflex.model.plain import as_text, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import ALTERNATIVES, NOT, CheckSpec, Condition

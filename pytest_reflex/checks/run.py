@@ -23,7 +23,7 @@ from pytest_reflex.errors import ArtifactError, StateError
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome, Severity
 from pytest_reflex.model.judged import Ballot, Judge, JudgeWhen
-from pytest_reflex.model.leads import lead_with
+from pytest_reflex.model.pattern_leads import lead_with
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of

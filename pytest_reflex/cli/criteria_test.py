@@ -40,8 +40,8 @@ def lint(references: tuple[str, ...], strict: bool, ignored: tuple[str, ...], as
 
     Exit status: 4 with errors, else 0; with --strict 1 where there are warnings.
     """
+    from pytest_reflex.criteria.linting.diagnostic import WARNINGS
     from pytest_reflex.criteria.linting.lint import lint as look
-    from pytest_reflex.criteria.linting.remark import WARNINGS
     from pytest_reflex.reports.authoring import lint_text
 
     for name in ignored:

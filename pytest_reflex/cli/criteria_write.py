@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pytest_reflex.checks.registry import Registry
-    from pytest_reflex.criteria.author.fixing import FixResult, Judge
+    from pytest_reflex.criteria.author.apply_fixes import FixResult, Judge
     from pytest_reflex.drivers.reflex.single import StepContext
     from pytest_reflex.model.artifact import Artifact
     from pytest_reflex.model.results import Evaluation
@@ -57,7 +57,7 @@ def fix(
 
     Exit status: 0 the gate is passed, 1 it is not, 4 bad criteria or usage.
     """
-    from pytest_reflex.criteria.author.fixing import allow_unsafe, fix_all
+    from pytest_reflex.criteria.author.apply_fixes import allow_unsafe, fix_all
     from pytest_reflex.drivers.reflex.named_files import unusable
     from pytest_reflex.drivers.reflex.single import StepContext
     from pytest_reflex.host import register_agents

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.drivers.reflex.decide import Action
-from pytest_reflex.drivers.reflex.overview import RunOverview, find_interrupted, find_run
 from pytest_reflex.drivers.reflex.preview import (
     START,
     RunPreview,
@@ -18,6 +17,7 @@ from pytest_reflex.drivers.reflex.preview import (
     outlook_of_new,
     requests_of,
 )
+from pytest_reflex.drivers.reflex.run_status import RunOverview, find_interrupted, find_run
 from pytest_reflex.drivers.reflex.survey import ended_error
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.host import Host, open_host
@@ -179,7 +179,7 @@ def _show(
 
 def _criteria_with_checks(state: RunState) -> Criteria:
     """Return the criteria with the checks that PREPARE gave, where it was."""
-    from pytest_reflex.drivers.reflex.prepared import effective
+    from pytest_reflex.drivers.reflex.prepared_checks import effective
 
     return effective(state.criteria, state.checks)
 

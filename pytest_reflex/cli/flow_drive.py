@@ -74,25 +74,25 @@ def run(
     finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.
     """
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.flow import opening
+    from pytest_reflex.drivers.flow import start
 
     project = Path.cwd()
     check_text("task", task or "")
-    if not new and (waiting := opening.find_unfinished(project)):
+    if not new and (waiting := start.find_unfinished(project)):
         if not _resumes(project, waiting[0]):
             hint = "flow resume, or --new"
             raise UsageError(f"the run {waiting[0]} is not finished", hint=hint)
         return _drive(waiting[0], _resume(waiting[0], agents, budgets, wall_time), events)
-    options = opening.FlowOptions(
+    options = start.FlowOptions(
         task=task if task is not None else _ask_task(),
         agents=agents,
         git=not no_git,
         allow_dirty=allow_dirty or "",
         branch=branch,
     )
-    for name in opening.find_unfinished(project) if new else ():
-        opening.abandon(project, name)
-    name, happening = opening.begin(
+    for name in start.find_unfinished(project) if new else ():
+        start.abandon(project, name)
+    name, happening = start.begin(
         options, project=project, budget=_one(budgets), wall_time=wall_time, say=_warn
     )
     return _drive(name, happening, events)
@@ -109,10 +109,10 @@ def resume(
     events: str | None,
 ) -> int:
     """Continue RUN, or the last one that is not finished."""
-    from pytest_reflex.drivers.flow import opening
+    from pytest_reflex.drivers.flow import start
 
     if name is None:
-        waiting = opening.find_unfinished(Path.cwd())
+        waiting = start.find_unfinished(Path.cwd())
         if not waiting:
             raise UsageError("there is no run to resume", hint="flow run TASK")
         name = waiting[0]
@@ -122,9 +122,9 @@ def resume(
 def _resume(
     name: str, agents: tuple[str, ...], budgets: tuple[str, ...], wall_time: float | None
 ) -> Events:
-    from pytest_reflex.drivers.flow import opening
+    from pytest_reflex.drivers.flow import start
 
-    return opening.go_on(
+    return start.go_on(
         name,
         project=Path.cwd(),
         agents=agents,

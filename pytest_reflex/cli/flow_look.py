@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def find_run(name: str | None) -> RunFile:
     """Return the run of a name, or the only one that is not finished; raises UsageError."""
-    from pytest_reflex.drivers.flow.opening import find_unfinished
     from pytest_reflex.drivers.flow.run_file import FlowRunFile
+    from pytest_reflex.drivers.flow.start import find_unfinished
 
     if name is None:
         waiting = find_unfinished(Path.cwd())
@@ -73,7 +73,7 @@ def check(agents: tuple[str, ...]) -> int:
 
     Exit status: 0 it can be run, 4 it cannot.
     """
-    from pytest_reflex.drivers.flow.opening import prepare
+    from pytest_reflex.drivers.flow.start import prepare
 
     prepared = prepare(Path.cwd(), agents, runs=bool(agents))
     for path, node in zip(prepared.root.paths(), prepared.root.walk(), strict=True):
@@ -94,8 +94,8 @@ def status(name: str | None, as_json: bool, watch: str | None) -> int:
 
     Without RUN it is the only one that is not finished, or the last one where all are.
     """
-    from pytest_reflex.drivers.flow.opening import find_unfinished
     from pytest_reflex.drivers.flow.run_file import last_run
+    from pytest_reflex.drivers.flow.start import find_unfinished
 
     pause, name = pause_and_name(watch, name)
     if name is None and not find_unfinished(Path.cwd()):

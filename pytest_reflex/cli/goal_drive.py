@@ -16,8 +16,8 @@ from pytest_reflex.errors import ReflexError
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.record_file import RunFile
     from pytest_reflex.drivers.common.running import Events
-    from pytest_reflex.drivers.goal.opening import GoalListeners
-    from pytest_reflex.drivers.goal.standing import GateAnswer, Goal
+    from pytest_reflex.drivers.goal.run_state import GateAnswer, Goal
+    from pytest_reflex.drivers.goal.start import GoalListeners
 
 
 @click.command("continue", short_help="Go on with a goal that is paused or was interrupted.")
@@ -39,9 +39,9 @@ def continue_(
 
     A state file that another program wrote is taken over: what it says is met is a claim.
     """
-    from pytest_reflex.drivers.goal import continuing
+    from pytest_reflex.drivers.goal import resume
 
-    run_file, happening = continuing.go_on(
+    run_file, happening = resume.go_on(
         project=Path.cwd(),
         budget=budget or "",
         max_iterations=max_iterations or "",
@@ -102,16 +102,16 @@ def start(
     from pytest_reflex.cli.goal_look import read_spec, text_in
     from pytest_reflex.drivers.common.arguments import settings_of
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.goal import continuing, opening
+    from pytest_reflex.drivers.goal import resume, start
     from pytest_reflex.drivers.goal.model import Reversibility, Shape, Workflow
     from pytest_reflex.drivers.goal.plan import PlanOptions
 
     project = Path.cwd()
     check_text("spec", spec)
-    continuing.refuse_unfinished(project)
-    limits = opening.GoalLimits(
-        budget=opening.BUDGET if budget is None else budget,
-        max_iterations=opening.ITERATIONS if max_iterations is None else max_iterations,
+    resume.refuse_unfinished(project)
+    limits = start.GoalLimits(
+        budget=start.BUDGET if budget is None else budget,
+        max_iterations=start.ITERATIONS if max_iterations is None else max_iterations,
     ).validate()
     choices = PlanOptions(
         shape=None if shape == "auto" else Shape(shape),
@@ -123,12 +123,12 @@ def start(
     )
     settings = settings_of(project)
     agent = agent or settings["goal.agent"] or settings["agent"]
-    goal, files, registry = opening.prepare(
+    goal, files, registry = start.prepare(
         read_spec(spec), choices, project=project, agent=agent, settings=settings
     )
     people = _people()
     goal = _announce(goal, limits.budget, people)
-    run_file, happening = opening.begin(
+    run_file, happening = start.begin(
         goal,
         project=project,
         files=files,
@@ -147,8 +147,8 @@ def _announce(goal: Goal, budget: float, people: GoalListeners) -> Goal:
 
     from pytest_reflex.drivers.goal import show
     from pytest_reflex.drivers.goal.plan import score_spec
+    from pytest_reflex.drivers.goal.run_state import GateAnswer
     from pytest_reflex.drivers.goal.show import checklist
-    from pytest_reflex.drivers.goal.standing import GateAnswer
 
     for line in checklist(goal):
         people.tell(line)
@@ -170,7 +170,7 @@ def _announce(goal: Goal, budget: float, people: GoalListeners) -> Goal:
 
 
 def _people() -> GoalListeners:
-    from pytest_reflex.drivers.goal.opening import GoalListeners
+    from pytest_reflex.drivers.goal.start import GoalListeners
 
     ask = _ask_gate if sys.stdin.isatty() else None
     return GoalListeners(ask=ask, tell=say, say=lambda text: say(f"warning: {text}"))
@@ -178,8 +178,8 @@ def _people() -> GoalListeners:
 
 def _ask_gate(question: str) -> GateAnswer:
     """Return what a person answers to a gate; without a word it is a yes."""
+    from pytest_reflex.drivers.goal.run_state import GateAnswer
     from pytest_reflex.drivers.goal.show import answers_all
-    from pytest_reflex.drivers.goal.standing import GateAnswer
 
     say(question)
     try:
@@ -211,8 +211,8 @@ def drive(run_file: RunFile, happening: Events, place: str | None) -> int:
 def _give_result(run_file: RunFile, place: str | None, status: int) -> None:
     """Print what a run came to, where events do not have the output."""
     from pytest_reflex.cli.display import takes_stdout
+    from pytest_reflex.drivers.goal.run_state import Goal
     from pytest_reflex.drivers.goal.show import final_lines
-    from pytest_reflex.drivers.goal.standing import Goal
 
     record = None if takes_stdout(place) else run_file.read()
     if record is not None:

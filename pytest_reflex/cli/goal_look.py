@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 @json_option
 def status(as_json: bool) -> int:
     """Show where the goal of this project stands."""
-    from pytest_reflex.drivers.goal import continuing, opening
+    from pytest_reflex.drivers.goal import resume, start
     from pytest_reflex.drivers.goal.show import criterion_line, status_lines
 
     project = Path.cwd()
-    goal, record, state = continuing.load_goal(project)
-    run_file = opening.last_run(project)
+    goal, record, state = resume.load_goal(project)
+    run_file = start.last_run(project)
     driven = record is not None and run_file is not None and run_file.is_driven()
     if as_json:
         give_json(_document(state) if record is None else {**record.to_json(), "driven": driven})
@@ -58,14 +58,14 @@ def check(as_json: bool) -> int:
     from dataclasses import replace
 
     from pytest_reflex.drivers.common.arguments import settings_of
-    from pytest_reflex.drivers.goal import continuing
+    from pytest_reflex.drivers.goal import resume
     from pytest_reflex.drivers.goal.show import criterion_line
     from pytest_reflex.drivers.goal.statefile import to_json
     from pytest_reflex.drivers.goal.verify import Approvals, Verifier, format_unapproved
     from pytest_reflex.host import open_host
 
     project = Path.cwd()
-    _, _, state = continuing.load_goal(project)
+    _, _, state = resume.load_goal(project)
     settings = settings_of(project)
     verifier = Verifier(
         approvals=Approvals.load(project),
@@ -101,12 +101,12 @@ def cancel(keep_state: bool) -> int:
 
     The state file is removed; a terminal is asked whether to keep it.
     """
-    from pytest_reflex.drivers.goal import continuing
+    from pytest_reflex.drivers.goal import resume
 
     project = Path.cwd()
     if not keep_state and sys.stdin.isatty():
         keep_state = click.confirm("Keep .loop/state.json?", default=False, err=True)
-    done = continuing.cancel(project, keeps=keep_state, say=lambda text: say(f"warning: {text}"))
+    done = resume.cancel(project, keeps=keep_state, say=lambda text: say(f"warning: {text}"))
     give(done)
     return ExitCode.OK
 
@@ -203,9 +203,9 @@ def _refuse_long(size: int, what: str) -> None:
 
 
 def _lines(rubric: Rubric) -> list[str]:
-    from pytest_reflex.drivers.goal.cues import MOST
     from pytest_reflex.drivers.goal.model import Shape
     from pytest_reflex.drivers.goal.plan import QUESTIONS
+    from pytest_reflex.drivers.goal.scoring import MOST
     from pytest_reflex.drivers.goal.show import shape_text
 
     rows = [

@@ -31,10 +31,10 @@ from pytest_reflex.verdict.formatting import format_duration
 
 if TYPE_CHECKING:
     from pytest_reflex.drivers.common.events import DriverEvent, Listener
+    from pytest_reflex.drivers.iterate.initial_state import IterateOptions
+    from pytest_reflex.drivers.iterate.iteration_loop import Begin
     from pytest_reflex.drivers.iterate.model import State
-    from pytest_reflex.drivers.iterate.opening import IterateOptions
-    from pytest_reflex.drivers.iterate.sitting import Begin
-    from pytest_reflex.drivers.iterate.work import RunConfig
+    from pytest_reflex.drivers.iterate.run_config import RunConfig
 
 
 _MARKS = 6
@@ -124,8 +124,8 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
     interrupted (see `resume`).
     """
     from pytest_reflex.cli.display import open_event_log
+    from pytest_reflex.drivers.iterate.iteration_loop import begin_new
     from pytest_reflex.drivers.iterate.procedures import check_name
-    from pytest_reflex.drivers.iterate.sitting import begin_new
 
     options = options_of(given)
     settings = settings_of(given, options)
@@ -154,16 +154,16 @@ def resume(procedure: str, reset_failures: bool, **given: Any) -> int:
 
 def _go_on(procedure: str, given: dict[str, Any], *, reset_failures: bool) -> int:
     from pytest_reflex.cli.display import open_event_log
-    from pytest_reflex.drivers.iterate import opening
+    from pytest_reflex.drivers.iterate import initial_state
+    from pytest_reflex.drivers.iterate.iteration_loop import begin_again
     from pytest_reflex.drivers.iterate.procedures import check_name
-    from pytest_reflex.drivers.iterate.sitting import begin_again
     from pytest_reflex.drivers.iterate.state import read_state
 
     check_name(procedure, load_settings())
     found = read_state(_root(load_settings()), procedure)
     if found is None:
-        raise opening.nothing_to_resume(procedure)
-    before = opening.IterateOptions.from_json(found.options)
+        raise initial_state.nothing_to_resume(procedure)
+    before = initial_state.IterateOptions.from_json(found.options)
     now = {**load_settings()["iterate.budget"], **before.budget}
     options = options_of(given, now).over(before)
     settings = settings_of(given, options, found)
@@ -198,7 +198,7 @@ def _show(
 
 def _goes_on(procedure: str, root: Path) -> bool:
     """Return whether an interrupted run is to go on: asked on a terminal, elsewhere refused."""
-    from pytest_reflex.drivers.iterate.opening import is_unfinished, unfinished_error
+    from pytest_reflex.drivers.iterate.initial_state import is_unfinished, unfinished_error
     from pytest_reflex.drivers.iterate.state import is_driven, read_state
 
     try:
@@ -220,7 +220,7 @@ def _drive(
 ) -> int:
     """Drive the iterations, report what happens on stderr, and return the exit status."""
     from pytest_reflex.cli.display import Display, warn
-    from pytest_reflex.drivers.iterate import sitting
+    from pytest_reflex.drivers.iterate import iteration_loop
     from pytest_reflex.drivers.iterate.logfile import Verbosity
 
     interruptions = click.get_current_context().find_object(Interruptions) or Interruptions()
@@ -233,7 +233,7 @@ def _drive(
         log(event)
         progress.hear(event)
 
-    with sitting.open_loop(
+    with iteration_loop.open_loop(
         work,
         begin,
         root=_root(settings),

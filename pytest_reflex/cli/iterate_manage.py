@@ -28,7 +28,7 @@ from pytest_reflex.errors import ExitCode, ReflexError, UsageError
 from pytest_reflex.model.plain import pluralize
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.iterate.requesting import FeedbackResult, StopResult
+    from pytest_reflex.drivers.iterate.requests import FeedbackResult, StopResult
 
 
 @click.command(short_help="Ask a run to stop.")
@@ -47,12 +47,12 @@ def stop(
     on.
     """
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.iterate import requesting
+    from pytest_reflex.drivers.iterate import requests
 
     root = iterate_root()
     check_text("reason", reason or "")
-    name = check_procedure(procedure, root) if procedure else requesting.driven_procedure(root)
-    answer = requesting.stop(root, name, reason or "", now=now, patience=patience)
+    name = check_procedure(procedure, root) if procedure else requests.driven_procedure(root)
+    answer = requests.stop(root, name, reason or "", now=now, patience=patience)
     if as_json:
         give_json(_stop_json(answer))
     else:
@@ -106,7 +106,7 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     It joins the prompt, once. A run that was interrupted or aborted has it when it is resumed.
     """
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.iterate import requesting
+    from pytest_reflex.drivers.iterate import requests
 
     root = iterate_root()
     if text is None:
@@ -115,8 +115,8 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
-    name = check_procedure(procedure, root) if procedure else requesting.procedure_to_tell(root)
-    answer = requesting.give_feedback(root, name, text, patience=patience)
+    name = check_procedure(procedure, root) if procedure else requests.procedure_to_tell(root)
+    answer = requests.give_feedback(root, name, text, patience=patience)
     if as_json:
         give_json({"procedure": name, "taken": answer.taken, "driven": answer.driven})
     else:

@@ -23,8 +23,8 @@ from pytest_reflex.errors import UsageError, did_you_mean
 from pytest_reflex.settings import Settings, budget_changes, from_text, positive, whole
 
 if TYPE_CHECKING:
+    from pytest_reflex.drivers.iterate.initial_state import IterateOptions
     from pytest_reflex.drivers.iterate.model import State
-    from pytest_reflex.drivers.iterate.opening import IterateOptions
 
 
 def iterate_root() -> Path:
@@ -161,8 +161,8 @@ def options_of(given: dict[str, Any], budget: Mapping[str, float] | None = None)
 
     `budget` is that of the run that goes on.
     """
+    from pytest_reflex.drivers.iterate.initial_state import IterateOptions
     from pytest_reflex.drivers.iterate.model import Phase
-    from pytest_reflex.drivers.iterate.opening import IterateOptions
 
     if given["agent"] is not None and given["ai_cmd"] is not None:
         raise UsageError("--agent and --ai-cmd cannot be combined", hint="give one of them")

@@ -38,7 +38,7 @@ from pytest_reflex.process.signals import Interruptions
 from pytest_reflex.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.overview import RunOverview
+    from pytest_reflex.drivers.reflex.run_status import RunOverview
     from pytest_reflex.host import Host
 
 

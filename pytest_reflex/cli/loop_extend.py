@@ -51,8 +51,8 @@ def extend(
     that completed or were tampered with are not extended, unless all that an agent did was to add
     modules, and each is named by --allow.
     """
-    from pytest_reflex.drivers.reflex.overview import find_run
-    from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits, reopen
+    from pytest_reflex.drivers.reflex.extend import ExtendRequest, extend_limits, reopen
+    from pytest_reflex.drivers.reflex.run_status import find_run
 
     run = find_run(state_root(), alias)
     more = ExtendRequest(max_iterations=max_iterations, budget=budgets, allow=allow)

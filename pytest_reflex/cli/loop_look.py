@@ -16,8 +16,8 @@ from pytest_reflex.model.plain import escape_control, pluralize, visible_json
 from pytest_reflex.storage.lines import Content
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.ending import VerificationResult
-    from pytest_reflex.drivers.reflex.overview import RunOverview
+    from pytest_reflex.drivers.reflex.finish import VerificationResult
+    from pytest_reflex.drivers.reflex.run_status import RunOverview
 
 
 @click.command(short_help="Evaluate the artifact of a loop again.")
@@ -38,14 +38,14 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
     5 nothing could be measured; 9 it could not be evaluated; 10 its rules have changed;
     11 a process drives the loop; 14 the project has changed.
     """
-    from pytest_reflex.drivers.reflex import ending
-    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex import finish
+    from pytest_reflex.drivers.reflex.run_status import find_run
 
     run = find_run(state_root(), alias)
-    ending.refuse_unverifiable(run)
+    finish.refuse_unverifiable(run)
     for line in run.recovered:
         say(escape_control(line))
-    found = ending.verify(run, hooks_of(run), Path.cwd(), accept_changes=accept_changes)
+    found = finish.verify(run, hooks_of(run), Path.cwd(), accept_changes=accept_changes)
     status = _status_of(found)
     with verdict(status):
         if as_json:
@@ -108,7 +108,7 @@ def status(alias: str | None, as_json: bool, watch: str | None) -> int:
     With --watch every change is shown; with --json too, only the end is.
     """
     from pytest_reflex.drivers.reflex.catalog import status_text
-    from pytest_reflex.drivers.reflex.overview import find_folder, find_run
+    from pytest_reflex.drivers.reflex.run_status import find_folder, find_run
     from pytest_reflex.drivers.reflex.statefile import run_json
 
     pause, alias = pause_and_name(watch, alias)
@@ -158,7 +158,7 @@ def list_(as_json: bool) -> int:
 
 def _elsewhere(root: Path) -> str:
     """Return a hint to loops of a folder above this one; they are those of another project."""
-    from pytest_reflex.drivers.reflex.overview import aliases
+    from pytest_reflex.drivers.reflex.run_status import aliases
 
     here = Path.cwd()
     if root.is_relative_to(here):
@@ -179,7 +179,7 @@ def history(alias: str | None, as_json: bool, stable: bool) -> int:
 
     Of a damaged history all that can be read is shown, and what cannot is named (exit status 12).
     """
-    from pytest_reflex.drivers.reflex.overview import find_folder
+    from pytest_reflex.drivers.reflex.run_status import find_folder
     from pytest_reflex.drivers.reflex.statefile import HISTORY
     from pytest_reflex.model.events import Event
     from pytest_reflex.reports.runs import event_line
@@ -229,7 +229,7 @@ def show(alias: str | None, iteration: int | None, as_json: bool) -> int:
     byte for byte.
     """
     from pytest_reflex.drivers.reflex.artifacts import as_it_stands, find_evaluated
-    from pytest_reflex.drivers.reflex.overview import find_folder
+    from pytest_reflex.drivers.reflex.run_status import find_folder
 
     folder = find_folder(state_root(), alias)
     shown = as_it_stands(folder) if iteration is None else find_evaluated(folder, iteration)

@@ -40,9 +40,9 @@ from pytest_reflex.errors import ExitCode, ReflexError, UsageError
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.reflex.overview import RunOverview
+    from pytest_reflex.drivers.reflex.run_status import RunOverview
     from pytest_reflex.drivers.reflex.runfiles import RunFiles
-    from pytest_reflex.drivers.reflex.stopping import StopResponse
+    from pytest_reflex.drivers.reflex.stop_request import StopResponse
     from pytest_reflex.model.run import RunState
 
 
@@ -75,8 +75,8 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     `loop extend`.
     """
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.reflex import stopping
-    from pytest_reflex.drivers.reflex.overview import aliases, find_run
+    from pytest_reflex.drivers.reflex import stop_request
+    from pytest_reflex.drivers.reflex.run_status import aliases, find_run
 
     root = state_root()
     if text is None:
@@ -86,7 +86,7 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     if not text.strip():
         raise UsageError("the feedback is empty")
     run = find_run(root, alias)
-    answer = stopping.tell(run, text, patience=patience, open_run=opener(run.state))
+    answer = stop_request.tell(run, text, patience=patience, open_run=opener(run.state))
     if as_json:
         give_json(stop_document(run.alias, answer.state, durable=answer.done))
     else:
@@ -176,8 +176,8 @@ def stop(
     has ended or, with --wait 0, was asked; 11 it goes on.
     """
     from pytest_reflex.drivers.common.control import check_text
-    from pytest_reflex.drivers.reflex import stopping
-    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex import stop_request
+    from pytest_reflex.drivers.reflex.run_status import find_run
     from pytest_reflex.drivers.reflex.statefile import is_of_session
     from pytest_reflex.model.stop import RunStatus
 
@@ -187,7 +187,7 @@ def stop(
     run = find_run(root, alias) if alias else _only_running(root)
     if run.state.status is not RunStatus.RUNNING:
         raise ended_error(run)
-    answer = stopping.stop(
+    answer = stop_request.stop(
         run,
         reason,
         now=now,
@@ -211,7 +211,7 @@ def _parse_arguments(
     root: Path, word: str, alias: str | None, reason: str | None
 ) -> tuple[str | None, str]:
     """Return the loop and the reason that were given; raises UsageError for what can be neither."""
-    from pytest_reflex.drivers.reflex.overview import aliases
+    from pytest_reflex.drivers.reflex.run_status import aliases
 
     if not word:
         return alias, reason or ""
@@ -260,7 +260,7 @@ def _give_result(answer: StopResponse) -> None:
 
 def _end_text(state: Any) -> str:
     from pytest_reflex.drivers.reflex.history import claims_pass
-    from pytest_reflex.drivers.reflex.overview import NOT_VERIFIED
+    from pytest_reflex.drivers.reflex.run_status import NOT_VERIFIED
     from pytest_reflex.model.stop import StopReason
 
     reason = state.stop.reason

@@ -16,7 +16,7 @@ from pytest_reflex.criteria.author.samples import (
     SampleVerdict,
 )
 from pytest_reflex.criteria.author.samples import MEANING as SAMPLE_MEANING
-from pytest_reflex.criteria.linting.remark import Diagnostic
+from pytest_reflex.criteria.linting.diagnostic import Diagnostic
 from pytest_reflex.errors import Place
 from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_reflex.model.artifact import Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.extras import install
-from pytest_reflex.model.leads import leads_with
+from pytest_reflex.model.pattern_leads import leads_with
 from pytest_reflex.model.plain import escape_control, list_first, one_line, pluralize
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import SwitchedOff

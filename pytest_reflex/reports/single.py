@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.criteria.author.fixing import FixResult
+from pytest_reflex.criteria.author.apply_fixes import FixResult
 from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.single import Critique, Refinement

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pytest_reflex.model.enums import Outcome, Severity
-from pytest_reflex.model.leads import patterns_of
+from pytest_reflex.model.pattern_leads import patterns_of
 from pytest_reflex.model.plain import escape_control, list_first, one_line, pluralize
 from pytest_reflex.model.results import LEFT_CHILDREN, Evaluation, RuleResult
 from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT

@@ -19,7 +19,7 @@ import pytest
 
 from pytest_reflex.checks.run import PreparedTarget, run_one
 from pytest_reflex.model.enums import Outcome, Severity
-from pytest_reflex.model.leads import leads_with, patterns_of
+from pytest_reflex.model.pattern_leads import leads_with, patterns_of
 from pytest_reflex.model.plain import escape_control, one_line
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import Rule

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.catalog import status_text
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
 CRITERIA = """\

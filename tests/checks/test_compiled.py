@@ -15,7 +15,7 @@ from pytest_reflex.checks.registry import Registry, built_in_registry, compile_r
 from pytest_reflex.checks.run import evaluate
 from pytest_reflex.criteria.author.prove import Proof, Prover
 from pytest_reflex.criteria.linting.lint import lint
-from pytest_reflex.drivers.reflex.asking import ask
+from pytest_reflex.drivers.reflex.hook_calls import ask
 from pytest_reflex.errors import CriteriaError
 from pytest_reflex.host import open_host
 from pytest_reflex.model.enums import Outcome, Step

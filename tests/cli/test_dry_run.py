@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.run_status import read_run
 from tests.faults.__main__ import measure
 from tests.faults.dryrun import interrupted, tree
 from tests.faults.project import Project

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_reflex.cli.loop_manage import _where_it_goes
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from tests.cli.terminal import Terminal
 from tests.drivers.reflex.stage import Script, Stage, history_of
 

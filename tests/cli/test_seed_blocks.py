@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.reports.iteration import block
 from pytest_reflex.reports.lines import plain
 from tests.cli.terminal import Terminal

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.linting.diagnostic import WARNINGS
 from pytest_reflex.criteria.linting.lint import lint
-from pytest_reflex.criteria.linting.remark import WARNINGS
 from pytest_reflex.criteria.templates import stock_names
 from pytest_reflex.reports.authoring import source_and_caret
 from tests.criteria import lint_cases

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
+from pytest_reflex.criteria.author.fault_injection import example_of
 from pytest_reflex.criteria.author.mutants import mutants
-from pytest_reflex.criteria.author.planting import example_of
 from pytest_reflex.criteria.author.prove import Original, Proof, Prover, RuleProof
 from pytest_reflex.model.enums import Outcome
 from tests.criteria.writing import REGISTRY, load, rule, rules, write

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex import hookspecs
 from pytest_reflex.cli.root import VERBS
-from pytest_reflex.criteria.linting.remark import WARNINGS
+from pytest_reflex.criteria.linting.diagnostic import WARNINGS
 from pytest_reflex.criteria.load import SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
 from pytest_reflex.drivers.reflex.decide import ENDINGS as REFLEX_ENDINGS
@@ -195,12 +195,12 @@ def test_the_keys_of_flow_yaml_are_listed() -> None:
 
 
 def test_the_files_and_fields_of_a_flow_s_run_are_listed() -> None:
-    from pytest_reflex.drivers.flow import artifacts, ground, messages
+    from pytest_reflex.drivers.flow import artifacts, messages, workspace
 
     text = page("flow-runs")
     for name in (
         *(artifacts.ORCHESTRATOR, artifacts.CONTROLLER, artifacts.ACTUATOR, artifacts.RESULT),
-        *(artifacts.RUN_STATE, artifacts.sensor_file("NAME"), ground.LOG),
+        *(artifacts.RUN_STATE, artifacts.sensor_file("NAME"), workspace.LOG),
     ):
         assert f"{name}`" in text
     for heading in artifacts.HEADINGS:

@@ -91,7 +91,7 @@ def _played(project: Path, name: str) -> list[str]:
 
 def _wrong_of(stage: Any, events: Any) -> list[str]:
     from pytest_reflex.drivers.reflex.catalog import status_text
-    from pytest_reflex.drivers.reflex.overview import find_run
+    from pytest_reflex.drivers.reflex.run_status import find_run
 
     state = stage.run_json()
     wrong = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.run_status import read_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import phase_error
 from pytest_reflex.errors import StateError

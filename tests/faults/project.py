@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.run_status import read_run
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.storage.journal import read_journal
 from tests.faults.warm import Ran

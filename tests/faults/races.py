@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pytest_reflex.drivers.reflex.overview import aliases, read_run
+from pytest_reflex.drivers.reflex.run_status import aliases, read_run
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.storage.journal import read_journal
 from tests.faults.aftermath import Ground, ground

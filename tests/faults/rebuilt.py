@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.history import text_after
-from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.run_status import read_run
 from pytest_reflex.drivers.reflex.statefile import dump, run_json
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.events import Event

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.errors import ReflexError, StateError, UsageError
 from tests.drivers.reflex.stage import Script, Stage, history_of
 from tests.faults.disk import Recorder, lay_out

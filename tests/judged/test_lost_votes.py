@@ -19,7 +19,7 @@ from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.iterate.state import is_driven
-from pytest_reflex.drivers.reflex.recovering import (
+from pytest_reflex.drivers.reflex.lost_calls import (
     CALLS,
     PendingCall,
     find_lost_calls,

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_reflex.checks.judged import CachedJudge
 from pytest_reflex.drivers.reflex.artifacts import stable_events
-from pytest_reflex.drivers.reflex.judging import Listener
+from pytest_reflex.drivers.reflex.evaluate_step import Listener
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.judged import CastVote, Ruling
 from pytest_reflex.reports.runs import event_line

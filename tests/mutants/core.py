@@ -15,7 +15,7 @@ MODULES = (
     "pytest_reflex/drivers/common/drive.py",
     "pytest_reflex/drivers/reflex/decide.py",
     "pytest_reflex/drivers/reflex/fold.py",
-    "pytest_reflex/drivers/reflex/stopping.py",
+    "pytest_reflex/drivers/reflex/stop_request.py",
     "pytest_reflex/session/conclude.py",
     "pytest_reflex/storage/journal.py",
     "pytest_reflex/storage/lines.py",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.guard import RefineInput, outside, scope_of
+from pytest_reflex.drivers.reflex.scope_guard import RefineInput, outside, scope_of
 from pytest_reflex.storage.parts import find_moved, merge
 from tests.drivers.reflex.histories import RULES
 from tests.verdict.sets import criteria

@@ -75,7 +75,7 @@ KINDS = {
     "links": "structure.markdown.links",
     "tables": "structure.markdown.tables",
     "releases": "structure.markdown.releases",
-    "count": "structure.markdown.counted",
+    "count": "structure.markdown.count",
     "names": "structure.names",
     "openapi": "structure.openapi",
     "code_blocks": "structure.markdown.code_blocks",

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pytest_reflex.criteria.author.planting import Mutant, insert_flaws
+from pytest_reflex.criteria.author.fault_injection import Mutant, insert_flaws
 from pytest_reflex.errors import ArtifactError
 from pytest_reflex.text.data import read_data
 from pytest_reflex.text.lines import DataSyntaxError, split

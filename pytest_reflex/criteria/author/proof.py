@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path, PurePath
 from typing import Any
 
-from pytest_reflex.criteria.author.planting import globs_of
+from pytest_reflex.criteria.author.fault_injection import globs_of
 from pytest_reflex.criteria.author.samples import FOLDER, NAME
 from pytest_reflex.model.artifact import Sample
 from pytest_reflex.model.enums import Outcome

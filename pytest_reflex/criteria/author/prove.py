@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reflex.checks.registry import compile_rule
+from pytest_reflex.criteria.author.fault_injection import Mutant, find_matches, globs_of, plants
 from pytest_reflex.criteria.author.mutants import Spans, grown, mutants
-from pytest_reflex.criteria.author.planting import Mutant, find_matches, globs_of, plants
 from pytest_reflex.criteria.author.proof import (
     ADVICE,
     MEANING,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_reflex.criteria.diagnostics import Diagnostics, Table, quote
-from pytest_reflex.criteria.linting.remark import Diagnostic, warning
+from pytest_reflex.criteria.linting.diagnostic import Diagnostic, warning
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.targets import CheckCommand, CompiledCheck, VerdictSource
 from pytest_reflex.process.run import run

@@ -18,12 +18,12 @@ from pytest_reflex.criteria.diagnostics import (
     quote,
 )
 from pytest_reflex.criteria.linting.commands import command_warnings
+from pytest_reflex.criteria.linting.diagnostic import Diagnostic, warning
 from pytest_reflex.criteria.linting.patterns import (
     condition_warnings,
     fix_warnings,
     pattern_warnings,
 )
-from pytest_reflex.criteria.linting.remark import Diagnostic, warning
 from pytest_reflex.criteria.linting.sets import idle_in_rule, never_found, set_warnings
 from pytest_reflex.criteria.load import CriteriaReader, collector_off, is_suite
 from pytest_reflex.criteria.rules import Draft, Layer

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_reflex.checks.composite import words
 from pytest_reflex.criteria.diagnostics import Diagnostics, Items, Table, quote
-from pytest_reflex.criteria.linting.remark import Diagnostic, warning
+from pytest_reflex.criteria.linting.diagnostic import Diagnostic, warning
 from pytest_reflex.model.globs import selects
 from pytest_reflex.model.rules import CheckSpec, Condition, Fix, Rule
 from pytest_reflex.model.targets import CompiledCheck, TextSearch

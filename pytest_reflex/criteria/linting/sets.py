@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_reflex.checks.registry import Key
 from pytest_reflex.criteria.diagnostics import VAR, Diagnostics, Items, Table, quote
-from pytest_reflex.criteria.linting.remark import Diagnostic, warning
+from pytest_reflex.criteria.linting.diagnostic import Diagnostic, warning
 from pytest_reflex.criteria.load import is_suite
 from pytest_reflex.criteria.rules import Draft
 from pytest_reflex.model.enums import Level

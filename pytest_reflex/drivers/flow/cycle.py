@@ -29,11 +29,11 @@ from pytest_reflex.drivers.common.record import RUNNING, DriverRecord
 from pytest_reflex.drivers.common.running import Tools
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import prompts
-from pytest_reflex.drivers.flow.ground import FlowWorkspace
 from pytest_reflex.drivers.flow.model import FlowNode, RunWhen, Sensor
 from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
 from pytest_reflex.drivers.flow.state import FAIL, PASS, PENDING, Frame, SensorReading
 from pytest_reflex.drivers.flow.targets import SensorTarget
+from pytest_reflex.drivers.flow.workspace import FlowWorkspace
 from pytest_reflex.errors import LockedError
 from pytest_reflex.integrity.patterns import escape_path
 from pytest_reflex.integrity.tool_inputs import read_pytest_options

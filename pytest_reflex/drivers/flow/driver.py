@@ -26,7 +26,6 @@ from pytest_reflex.drivers.flow.decide import (
     next_step,
     node_of,
 )
-from pytest_reflex.drivers.flow.ground import FlowWorkspace
 from pytest_reflex.drivers.flow.messages import Boundary
 from pytest_reflex.drivers.flow.model import ALL_PASS, FlowNode
 from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
@@ -39,6 +38,7 @@ from pytest_reflex.drivers.flow.state import (
     SensorReading,
     all_pass,
 )
+from pytest_reflex.drivers.flow.workspace import FlowWorkspace
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import Spend
 

@@ -20,10 +20,10 @@ from pytest_reflex.drivers.common.record_file import ROOT, RunFile
 from pytest_reflex.drivers.flow import artifacts as texts
 from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.artifacts import first_line
-from pytest_reflex.drivers.flow.ground import LOG
-from pytest_reflex.drivers.flow.ground import RUNS as FLOW_RUNS
 from pytest_reflex.drivers.flow.state import Frame, NodeStatus, NodeStep, Position, SensorReading
 from pytest_reflex.drivers.flow.targets import by_component, is_id, is_run_id, label_of
+from pytest_reflex.drivers.flow.workspace import LOG
+from pytest_reflex.drivers.flow.workspace import RUNS as FLOW_RUNS
 from pytest_reflex.errors import FlowError, StateError, StepError, UsageError
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
@@ -300,8 +300,8 @@ def order_boundaries(
 
 def shape(project: Path, record: DriverRecord) -> list[tuple[str, int]]:
     """Return paths and `max_iterations` of the nodes, as far as flow.yaml can be read."""
-    from pytest_reflex.drivers.flow.opening import FLOW_FILE
     from pytest_reflex.drivers.flow.read import read_flow
+    from pytest_reflex.drivers.flow.start import FLOW_FILE
 
     try:
         root, _ = read_flow(project / FLOW_FILE, project)

@@ -19,10 +19,10 @@ from pytest_reflex.drivers.common.measure import Attempt
 from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import Fields, NextStep
 from pytest_reflex.drivers.common.running import Tools
-from pytest_reflex.drivers.goal import machine, show, statefile
+from pytest_reflex.drivers.goal import show, statefile, transitions
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, proof_by, work_of
 from pytest_reflex.drivers.goal.model import Criterion, Verification
-from pytest_reflex.drivers.goal.standing import CallResult, GateAnswer, Goal, GoalStep
+from pytest_reflex.drivers.goal.run_state import CallResult, GateAnswer, Goal, GoalStep
 from pytest_reflex.drivers.goal.statefile import STATE_FILE
 from pytest_reflex.drivers.goal.verify import Verifier
 from pytest_reflex.errors import LimitError, StateError
@@ -138,10 +138,10 @@ class GoalDriver:
 
     def start(self, given: Mapping[str, str]) -> Fields:
         """Return the data of a new run."""
-        return machine.first(self._goal).to_json()
+        return transitions.first(self._goal).to_json()
 
     def decide(self, record: DriverRecord) -> NextStep | Stop:
-        step = machine.next_step(Goal.from_json(record.data))
+        step = transitions.next_step(Goal.from_json(record.data))
         if isinstance(step, Stop):
             return step
         return NextStep(
@@ -164,7 +164,7 @@ class GoalDriver:
         return self._verify(goal, tools)
 
     def apply(self, data: Fields, outcome: Fields) -> Fields:
-        return machine.after(Goal.from_json(data), outcome).to_json()
+        return transitions.after(Goal.from_json(data), outcome).to_json()
 
     # Gates and checkpoints
 
@@ -242,7 +242,7 @@ class GoalDriver:
             ):
                 found[one.text] = one
 
-        verify(machine.criteria_to_verify(goal))
+        verify(transitions.criteria_to_verify(goal))
         if goal.work.exit_signal:
             verify(list(goal.state.criteria))
         must_not = self._verifier.true_ones(goal.state.must_not, attempt)
@@ -263,7 +263,7 @@ class GoalDriver:
         beside = any(other.plan.runs for other in goal.state.criteria)
         kind = proof_by(one, claim, self._project, beside=beside)
         wire = {"met": True, "verification": kind, "evidence": claim.evidence}
-        return machine.with_found(one, wire)
+        return transitions.with_found(one, wire)
 
 
 def _wire(one: Criterion) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from pytest_reflex.drivers.goal.hook_decision import (
 from pytest_reflex.drivers.goal.model import VerificationPlan
 from pytest_reflex.drivers.goal.verify import Approvals, describe_refusal, starts_process
 from pytest_reflex.errors import ReflexError
-from pytest_reflex.model.leads import leads_with
+from pytest_reflex.model.pattern_leads import leads_with
 from pytest_reflex.model.plain import one_line
 
 if TYPE_CHECKING:

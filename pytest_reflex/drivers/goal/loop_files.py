@@ -27,7 +27,7 @@ from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
 from pytest_reflex.drivers.goal import statefile
 from pytest_reflex.drivers.goal.claims import states_nothing
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, GoalStatus, Verification
-from pytest_reflex.drivers.goal.standing import CallResult, Claim, Goal
+from pytest_reflex.drivers.goal.run_state import CallResult, Claim, Goal
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import one_line

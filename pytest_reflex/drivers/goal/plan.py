@@ -16,7 +16,6 @@ from typing import Any
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.goal.claims import Statement, parts_of
-from pytest_reflex.drivers.goal.cues import MOST, RULES, Dimension
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
@@ -27,6 +26,8 @@ from pytest_reflex.drivers.goal.model import (
     VerificationPlan,
     Workflow,
 )
+from pytest_reflex.drivers.goal.run_state import Goal, GoalStep
+from pytest_reflex.drivers.goal.scoring import MOST, RULES, Dimension
 from pytest_reflex.drivers.goal.shape_file import read_shape
 from pytest_reflex.drivers.goal.spec import (
     criteria_of,
@@ -35,7 +36,6 @@ from pytest_reflex.drivers.goal.spec import (
     steps_of,
     workflow_of,
 )
-from pytest_reflex.drivers.goal.standing import Goal, GoalStep
 from pytest_reflex.errors import Problem, SpecError, UsageError, did_you_mean
 from pytest_reflex.model.plain import one_line
 

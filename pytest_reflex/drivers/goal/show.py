@@ -11,9 +11,7 @@ from typing import Any
 
 from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind
 from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
-from pytest_reflex.drivers.goal.cues import MOST
 from pytest_reflex.drivers.goal.loop_files import continue_command, status_of
-from pytest_reflex.drivers.goal.machine import GoalVerdict, proof_of, verdict_box, verdict_of
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
@@ -23,8 +21,10 @@ from pytest_reflex.drivers.goal.model import (
     Workflow,
 )
 from pytest_reflex.drivers.goal.plan import Rubric
-from pytest_reflex.drivers.goal.standing import Goal, GoalStep
+from pytest_reflex.drivers.goal.run_state import Goal, GoalStep
+from pytest_reflex.drivers.goal.scoring import MOST
 from pytest_reflex.drivers.goal.statefile import STATE_FILE
+from pytest_reflex.drivers.goal.transitions import GoalVerdict, proof_of, verdict_box, verdict_of
 from pytest_reflex.model.plain import clip, escape_control, one_line, pluralize, visible_json
 from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.reports.run_lines import spend_text

@@ -23,7 +23,6 @@ from pytest_reflex.drivers.goal.claims import (
     parts_of,
     states_nothing,
 )
-from pytest_reflex.drivers.goal.cues import is_ruled_out, places_of
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     Reversibility,
@@ -31,6 +30,7 @@ from pytest_reflex.drivers.goal.model import (
     VerificationPlan,
     Workflow,
 )
+from pytest_reflex.drivers.goal.scoring import is_ruled_out, places_of
 from pytest_reflex.integrity.patterns import escape_path
 
 # In the order in which ties are decided.

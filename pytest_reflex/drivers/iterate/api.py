@@ -9,12 +9,12 @@ from typing import Any
 
 from pytest_reflex.drivers.common.arguments import Budget, budget_of, settings_of, split_plugins
 from pytest_reflex.drivers.common.events import DriverEvent
-from pytest_reflex.drivers.iterate import sitting
-from pytest_reflex.drivers.iterate.opening import IterateOptions, nothing_to_resume
+from pytest_reflex.drivers.iterate import iteration_loop
+from pytest_reflex.drivers.iterate.initial_state import IterateOptions, nothing_to_resume
 from pytest_reflex.drivers.iterate.procedures import check_name
+from pytest_reflex.drivers.iterate.run_config import RunConfig
 from pytest_reflex.drivers.iterate.setup import prepare
 from pytest_reflex.drivers.iterate.state import read_state
-from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import open_host
 
@@ -50,8 +50,8 @@ def run_iterate(
     options = _options(agent, ai_command, contexts, budget_of(budget), commit=commit)
     flags = {"max_iterations": max_iterations, "failure_threshold": failure_threshold}
     work, root = _work(procedure, options, flags, plugins, folder)
-    begin = sitting.begin_new(work, options, fresh=fresh)
-    return _inside(folder, sitting.events(work, begin, root=root, say=say or _nobody))
+    begin = iteration_loop.begin_new(work, options, fresh=fresh)
+    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _nobody))
 
 
 def resume_iterate(
@@ -87,8 +87,8 @@ def resume_iterate(
         "failure_threshold": failure_threshold or found.failure_threshold,
     }
     work, root = _work(procedure, options, flags, plugins, folder)
-    begin = sitting.begin_again(work, options, reset_failures=reset_failures)
-    return _inside(folder, sitting.events(work, begin, root=root, say=say or _nobody))
+    begin = iteration_loop.begin_again(work, options, reset_failures=reset_failures)
+    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _nobody))
 
 
 def _nobody(text: str) -> None:

@@ -42,9 +42,9 @@ from pytest_reflex.drivers.iterate.model import (
 )
 from pytest_reflex.drivers.iterate.procedures import is_over, over_budget_text
 from pytest_reflex.drivers.iterate.progress import compare, last_of_gates
+from pytest_reflex.drivers.iterate.run_config import RunConfig, other_limits
 from pytest_reflex.drivers.iterate.store import IterateStore
 from pytest_reflex.drivers.iterate.tree import TreeChangeDetector
-from pytest_reflex.drivers.iterate.work import RunConfig, other_limits
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.plain import boundary
 from pytest_reflex.model.run import cost_of, total_cost

@@ -14,8 +14,8 @@ from pytest_reflex.agents.vote_cache import keep_votes
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.iterate.commits import Commits
 from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.initial_state import IterateOptions
 from pytest_reflex.drivers.iterate.model import Fragment, Procedure
-from pytest_reflex.drivers.iterate.opening import IterateOptions
 from pytest_reflex.drivers.iterate.procedures import (
     bounds_of,
     find_procedure,
@@ -25,9 +25,9 @@ from pytest_reflex.drivers.iterate.procedures import (
 )
 from pytest_reflex.drivers.iterate.progress import last_text
 from pytest_reflex.drivers.iterate.prompt import compose, from_context, from_flag
+from pytest_reflex.drivers.iterate.run_config import RunConfig
 from pytest_reflex.drivers.iterate.state import run_folder
 from pytest_reflex.drivers.iterate.tree import WorkingTree
-from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import UsageError
 from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
 from pytest_reflex.model.steps import Askable, Question, Reply

@@ -73,7 +73,7 @@ def one_procedure(name: str, settings: Settings, host: Host, project: Path) -> d
 
 def _agent(procedure: Procedure, settings: Settings, host: Host) -> dict[str, Any]:
     from pytest_reflex.agents.probe import command_text
-    from pytest_reflex.drivers.iterate.opening import IterateOptions
+    from pytest_reflex.drivers.iterate.initial_state import IterateOptions
     from pytest_reflex.drivers.iterate.setup import agent_for
 
     chosen = resolve_agent(procedure, settings)

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.agents.stream import LineReader
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles
 from pytest_reflex.drivers.pytest_loop.observer import KNOWN, READ, SESSION, VOTES
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
 from pytest_reflex.integrity.tool_inputs import CONFIGURATIONS, read_pytest_options
 from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.targets import Target

@@ -19,8 +19,9 @@ from pytest_reflex.drivers.common.console import Progress
 from pytest_reflex.drivers.common.events import STDOUT, DriverEvent, Listener, event_log
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session
+from pytest_reflex.drivers.pytest_loop.console_reporter import ConsoleReporter
 from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
-from pytest_reflex.drivers.pytest_loop.order import (
+from pytest_reflex.drivers.pytest_loop.loop_options import (
     LoopOptions,
     choose_agents,
     order_of,
@@ -35,15 +36,14 @@ from pytest_reflex.drivers.pytest_loop.survey import (
     refuse_unasked,
     survey,
 )
-from pytest_reflex.drivers.pytest_loop.telling import ConsoleReporter
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.overview import (
+from pytest_reflex.drivers.reflex.extend import ExtendRequest, extend_limits
+from pytest_reflex.drivers.reflex.run_status import (
     NOT_VERIFIED,
     RunOverview,
     find_interrupted,
     find_run,
 )
-from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.statefile import is_of_session
 from pytest_reflex.drivers.reflex.view import LoopView

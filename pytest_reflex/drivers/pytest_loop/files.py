@@ -22,7 +22,7 @@ from typing import Any
 
 from pytest_reflex.drivers.common.workspace import TextFile
 from pytest_reflex.drivers.pytest_loop.child import SessionStart
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, clear, clear_way, faults
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles, clear, clear_way, faults
 from pytest_reflex.drivers.reflex.history import RecordedRun
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.errors import ArtifactError, StateError

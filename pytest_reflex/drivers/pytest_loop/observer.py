@@ -150,7 +150,7 @@ def _starts(config: pytest.Config, target: Target | None) -> tuple[list[list[str
     if target is None:
         return [], []
     from pytest_reflex.checks.registry import commands_of, compile_all
-    from pytest_reflex.drivers.reflex.seal import writes_of
+    from pytest_reflex.drivers.reflex.run_integrity import writes_of
 
     registry = config.stash[SessionState.key].registry_for(config.rootpath)
     try:

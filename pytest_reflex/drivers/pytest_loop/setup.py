@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.pytest_loop.child import Runner, TreeWatch, configurations
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles, links_of
 from pytest_reflex.drivers.pytest_loop.files import (
     TREE,
     ProjectFiles,
@@ -25,15 +26,14 @@ from pytest_reflex.drivers.pytest_loop.files import (
 )
 from pytest_reflex.drivers.pytest_loop.steps import TreeSteps, register_steps
 from pytest_reflex.drivers.pytest_loop.survey import Survey
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, links_of
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.guard import OFF
+from pytest_reflex.drivers.reflex.extend import ExtendRequest, extension
 from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.named_files import read_orders, refuse_record
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
-from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extension
+from pytest_reflex.drivers.reflex.run_integrity import accept_project, free_steps, seal_of
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import accept_project, free_steps, seal_of
+from pytest_reflex.drivers.reflex.scope_guard import OFF
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, start_event
 from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
 from pytest_reflex.drivers.reflex.steps import StepOutcome

@@ -22,16 +22,16 @@ from pytest_reflex.agents.router import AgentRouter
 from pytest_reflex.contracts.steps import ContractError, read_files
 from pytest_reflex.criteria.author.formatting import Formatting
 from pytest_reflex.drivers.pytest_loop.child import Runner, Session, TreeWatch
-from pytest_reflex.drivers.pytest_loop.combined import (
+from pytest_reflex.drivers.pytest_loop.files import TITLE, ProjectFiles, document, rebuilt
+from pytest_reflex.drivers.pytest_loop.session_criteria import (
     artifact_of,
     commands_of,
     fixes_of,
     results_of,
     speaks_for_others,
 )
-from pytest_reflex.drivers.pytest_loop.files import TITLE, ProjectFiles, document, rebuilt
-from pytest_reflex.drivers.reflex.asking import TOLD, ask
 from pytest_reflex.drivers.reflex.history import digest
+from pytest_reflex.drivers.reflex.hook_calls import TOLD, ask
 from pytest_reflex.drivers.reflex.inputs import without_rules
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.hookspecs import hookimpl

@@ -15,9 +15,9 @@ import pytest
 from pytest_reflex.criteria.suite import artifact_patterns
 from pytest_reflex.drivers.common.judging_files import files_of_commands
 from pytest_reflex.drivers.pytest_loop.child import Session, SessionStart
-from pytest_reflex.drivers.pytest_loop.combined import criteria_of, fixes_of
-from pytest_reflex.drivers.pytest_loop.order import LoopOptions
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, as_patterns
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles, as_patterns
+from pytest_reflex.drivers.pytest_loop.loop_options import LoopOptions
+from pytest_reflex.drivers.pytest_loop.session_criteria import criteria_of, fixes_of
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.errors import UsageError
 from pytest_reflex.integrity.outside import programs_of

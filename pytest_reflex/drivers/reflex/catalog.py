@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_reflex.drivers.common.record import DAMAGED, RunRow
 from pytest_reflex.drivers.reflex.events import driver_of
 from pytest_reflex.drivers.reflex.history import claims_pass
-from pytest_reflex.drivers.reflex.overview import (
+from pytest_reflex.drivers.reflex.run_status import (
     NOT_VERIFIED,
     RunOverview,
     resume_command,

@@ -19,18 +19,18 @@ from typing import Any
 from pytest_reflex.drivers.common.control import StopControl
 from pytest_reflex.drivers.common.drive import Inputs, PollResult, Stop, drive
 from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, Listener, StepEvents
-from pytest_reflex.drivers.reflex.asking import ask, record
 from pytest_reflex.drivers.reflex.decide import Action, Decision, calls_left, decide, seconds_left
-from pytest_reflex.drivers.reflex.ending import Verified, end_run, evaluate_again
+from pytest_reflex.drivers.reflex.evaluate_step import evaluate
 from pytest_reflex.drivers.reflex.events import goes_on, of_history, of_run
-from pytest_reflex.drivers.reflex.guard import apply_guard
+from pytest_reflex.drivers.reflex.finish import Verified, end_run, evaluate_again
 from pytest_reflex.drivers.reflex.history import evaluation_key, is_unverified
-from pytest_reflex.drivers.reflex.judging import evaluate
-from pytest_reflex.drivers.reflex.prepared import needs_agent
+from pytest_reflex.drivers.reflex.hook_calls import ask, record
+from pytest_reflex.drivers.reflex.lost_calls import keep_in_run
+from pytest_reflex.drivers.reflex.prepared_checks import needs_agent
 from pytest_reflex.drivers.reflex.project_watch import Calls, ProjectWatch
-from pytest_reflex.drivers.reflex.recovering import keep_in_run
+from pytest_reflex.drivers.reflex.run_integrity import IntegrityWatch
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import IntegrityWatch
+from pytest_reflex.drivers.reflex.scope_guard import apply_guard
 from pytest_reflex.drivers.reflex.steps import StepOutcome, denial, obstacle, perform, request_for
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.enums import Level, Step

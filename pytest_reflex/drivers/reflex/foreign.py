@@ -122,7 +122,7 @@ class _Foreign:
 
     def event(self) -> Event:
         """Return the run as one event."""
-        from pytest_reflex.drivers.reflex.seal import seal_of
+        from pytest_reflex.drivers.reflex.run_integrity import seal_of
 
         run, done, task = self._run, self._completed_steps(), self._run["task"]
         payload: dict[str, Any] = {
@@ -233,7 +233,7 @@ class _Foreign:
     def _checks(self) -> list[dict[str, Any]] | None:
         """The prepared checks, as those of an agent are evaluated; None where there are none."""
         from pytest_reflex.contracts.validate import problems
-        from pytest_reflex.drivers.reflex.prepared import own_checks, settle, unusable
+        from pytest_reflex.drivers.reflex.prepared_checks import own_checks, settle, unusable
 
         rules = self._criteria.active(self._level)
         own = [rule.id for rule in rules if rule.checks]

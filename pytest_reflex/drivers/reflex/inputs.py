@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_reflex.drivers.reflex.history import artifact_with
-from pytest_reflex.drivers.reflex.prepared import (
+from pytest_reflex.drivers.reflex.prepared_checks import (
     effective,
     find_given_checks,
     needs_agent,

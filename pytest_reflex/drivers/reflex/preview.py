@@ -13,7 +13,7 @@ from threading import Event as Signal
 
 from pytest_reflex.drivers.reflex.decide import Action, Decision, decide
 from pytest_reflex.drivers.reflex.fold import apply
-from pytest_reflex.drivers.reflex.prepared import needs_agent
+from pytest_reflex.drivers.reflex.prepared_checks import needs_agent
 from pytest_reflex.drivers.reflex.setup import Proposal, start_event
 from pytest_reflex.drivers.reflex.steps import request_for
 from pytest_reflex.model.enums import Level, Outcome, Severity, Step

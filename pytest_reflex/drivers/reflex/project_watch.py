@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from pytest_reflex.drivers.reflex.offering import ALLOWED, OFFERED, allow_flags, find_new_modules
+from pytest_reflex.drivers.reflex.new_modules import ALLOWED, OFFERED, allow_flags, find_new_modules
 from pytest_reflex.drivers.reflex.steps import StepOutcome, interrupt_outcome
 from pytest_reflex.errors import PausedError, StateError
 from pytest_reflex.integrity.manifest import Change

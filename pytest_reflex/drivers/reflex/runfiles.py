@@ -19,7 +19,7 @@ from typing import Any
 from pytest_reflex.drivers.common.control import Requests
 from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.workspace import TextFile, Workspace
-from pytest_reflex.drivers.reflex import recovering
+from pytest_reflex.drivers.reflex import lost_calls
 from pytest_reflex.drivers.reflex.fold import apply
 from pytest_reflex.drivers.reflex.foreign import adoption
 from pytest_reflex.drivers.reflex.history import (
@@ -28,7 +28,7 @@ from pytest_reflex.drivers.reflex.history import (
     hash_before_last_change,
     read_events,
 )
-from pytest_reflex.drivers.reflex.recovering import keep_in_run, with_partial
+from pytest_reflex.drivers.reflex.lost_calls import keep_in_run, with_partial
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     HISTORY,
@@ -90,7 +90,7 @@ class RunFiles(RecordedRun):
         self._journal = journal
         self._written: bytes | None = None
         self._forgery, self._lock = "", RLock()
-        self._calls: list[recovering.PendingCall] = []
+        self._calls: list[lost_calls.PendingCall] = []
         self._is_named = False
         self.aside = [journal.aside] if journal.aside else []
         self.recovered, self.lost = journal.recovered, 0
@@ -122,9 +122,9 @@ class RunFiles(RecordedRun):
             events, state = read_events(journal.path, journal.records)
             files = cls(folder, journal, events, state, workspace)
             written = read_object(folder / RUN)
-            recovering.refuse_what_is_ahead(files, written, journal.torn_lines)
+            lost_calls.refuse_what_is_ahead(files, written, journal.torn_lines)
             if files.state.status is RunStatus.RUNNING:
-                files._calls = recovering.find_lost_calls(written, events)
+                files._calls = lost_calls.find_lost_calls(written, events)
             files._roll_forward()
             files._count_lost_calls()
         except BaseException:
@@ -137,7 +137,7 @@ class RunFiles(RecordedRun):
 
     def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for done, told in list(recovering.record_lost_calls(self._calls)):
+        for done, told in list(lost_calls.record_lost_calls(self._calls)):
             self.commit(done)
             self.recovered, self.lost = (*self.recovered, told), self.lost + 1
 
@@ -161,14 +161,14 @@ class RunFiles(RecordedRun):
     def begin_call(self, step: Step, vote: str = "") -> None:
         """Note that an agent is asked, until an event has it; by any thread."""
         with self._lock:
-            self._calls.append(recovering.PendingCall(step, self.state.last_seq, vote))
+            self._calls.append(lost_calls.PendingCall(step, self.state.last_seq, vote))
             self._write_run()
 
     def unheard_votes(self) -> list[StepOutcome]:
         """Return the event, if there is one to be, for calls of a judge that are in no event."""
         with self._lock:
             votes = [call for call in self._calls if call.vote]
-        return [done for done, _ in recovering.record_lost_calls(votes)] if votes else []
+        return [done for done, _ in lost_calls.record_lost_calls(votes)] if votes else []
 
     def end_calls(self) -> None:
         """Note that no call is under way any more."""
@@ -334,7 +334,7 @@ class RunFiles(RecordedRun):
         if self.is_foreign:
             return
         is_ahead = read_object(self.folder / RUN).get("last_seq") != self.state.last_seq
-        self.aside += recovering.keep_broken_state(self.folder, self.state.run_id)
+        self.aside += lost_calls.keep_broken_state(self.folder, self.state.run_id)
         if self.state.artifact_sha256 != EMPTY_SHA256:
             data = self.workspace.read()
             behind = hash_before_last_change(self._events)

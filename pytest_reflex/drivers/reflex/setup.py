@@ -25,10 +25,8 @@ from pytest_reflex.drivers.reflex.named_files import (
     refuse_record,
     unusable,
 )
-from pytest_reflex.drivers.reflex.overview import RunOverview, find_interrupted, find_run
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
-from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import (
+from pytest_reflex.drivers.reflex.run_integrity import (
     ProtectedInputs,
     free_steps,
     holds_rules,
@@ -37,6 +35,8 @@ from pytest_reflex.drivers.reflex.seal import (
     rule_files,
     seal_of,
 )
+from pytest_reflex.drivers.reflex.run_status import RunOverview, find_interrupted, find_run
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, SCHEMA_VERSION, refuse_session
 from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.drivers.reflex.survey import ended_error
@@ -303,7 +303,7 @@ def take_up(
     it is now. A run that another program began goes on by `settings` (those of the project if not
     given), and alone may be allowed to run commands of agents: others have that from their start.
     """
-    from pytest_reflex.drivers.reflex.reopening import adopt, continue_loop
+    from pytest_reflex.drivers.reflex.extend import adopt, continue_loop
 
     files = RunFiles.open(folder)
     try:

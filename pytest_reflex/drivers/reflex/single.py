@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
-from pytest_reflex.drivers.reflex.asking import ask
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
-from pytest_reflex.drivers.reflex.recovering import keep_beside, with_partial
+from pytest_reflex.drivers.reflex.hook_calls import ask
+from pytest_reflex.drivers.reflex.lost_calls import keep_beside, with_partial
 from pytest_reflex.drivers.reflex.steps import StepOutcome, obstacle, perform, request_for
 from pytest_reflex.errors import StepError
 from pytest_reflex.model.artifact import Artifact

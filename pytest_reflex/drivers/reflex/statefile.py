@@ -248,7 +248,7 @@ def _began(root: Path, pointer: Pointer) -> str:
 
 def newest_running(root: Path, but: str = "") -> RunState | None:
     """Return the newest run that goes on, one that is driven before one that is interrupted."""
-    from pytest_reflex.drivers.reflex.overview import read_run
+    from pytest_reflex.drivers.reflex.run_status import read_run
 
     for folder in that_seem_to_run(root, but):
         try:

@@ -20,10 +20,10 @@ from pytest_reflex.contracts.steps import (
     read_plan,
 )
 from pytest_reflex.criteria.author.formatting import Formatting
+from pytest_reflex.drivers.reflex.agent_checks import checks_in
 from pytest_reflex.drivers.reflex.decide import MAX_TRIES
 from pytest_reflex.drivers.reflex.inputs import inputs_of, without_rules
-from pytest_reflex.drivers.reflex.made_checks import checks_in
-from pytest_reflex.drivers.reflex.prepared import needs_agent, own_checks
+from pytest_reflex.drivers.reflex.prepared_checks import needs_agent, own_checks
 from pytest_reflex.errors import DeniedError, LimitError
 from pytest_reflex.model.artifact import BOM
 from pytest_reflex.model.enums import Step

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.reflex.overview import (
+from pytest_reflex.drivers.reflex.run_status import (
     NOT_VERIFIED,
     RunOverview,
     active,

@@ -22,9 +22,9 @@ from pytest_reflex.drivers.common.git import Git
 from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.flow import messages
-from pytest_reflex.drivers.flow.ground import LOG, RUNS
 from pytest_reflex.drivers.flow.messages import Boundary
 from pytest_reflex.drivers.flow.run_file import last_run
+from pytest_reflex.drivers.flow.workspace import LOG, RUNS
 from pytest_reflex.model.steps import Question, Reply
 
 PLUGIN = "reflex_flow_stage"

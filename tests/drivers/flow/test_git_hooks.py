@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.flow.opening import find_unfinished
+from pytest_reflex.drivers.flow.start import find_unfinished
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, OPEN, TWO, Call, Stage, close_one, node
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.record import DriverRecord
-from pytest_reflex.drivers.goal.opening import last_run
-from pytest_reflex.drivers.goal.standing import Goal
+from pytest_reflex.drivers.goal.run_state import Goal
+from pytest_reflex.drivers.goal.start import last_run
 from pytest_reflex.model.steps import Question, Reply
 
 PLUGIN = "reflex_goal_stage"

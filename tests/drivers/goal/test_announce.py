@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.drivers.goal import show
-from pytest_reflex.drivers.goal.cues import Dimension
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, Shape, Verification, Workflow
 from pytest_reflex.drivers.goal.plan import Rubric, score_spec
+from pytest_reflex.drivers.goal.scoring import Dimension
 
 
 def rubric(total: int) -> Rubric:

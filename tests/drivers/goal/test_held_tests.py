@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.goal.guarding import find_tests
+from pytest_reflex.drivers.goal.protected_files import find_tests
 from pytest_reflex.errors import ExitCode
 from tests.drivers.goal.stage import SPEC, Stage
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.goal.cues import Dimension
 from pytest_reflex.drivers.goal.model import Shape
 from pytest_reflex.drivers.goal.plan import score_spec
+from pytest_reflex.drivers.goal.scoring import Dimension
 
 Captured = pytest.CaptureFixture[str]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.goal.machine import GoalVerdict
+from pytest_reflex.drivers.goal.transitions import GoalVerdict
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.flow.stage import repository

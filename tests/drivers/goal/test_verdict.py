@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.goal.machine import WIDEST, verdict_box, verdict_of
 from pytest_reflex.drivers.goal.model import Criterion, GoalState, Reversibility, Verification
+from pytest_reflex.drivers.goal.transitions import WIDEST, verdict_box, verdict_of
 from pytest_reflex.model.plain import columns
 
 PROOFS = {

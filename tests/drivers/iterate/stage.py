@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pytest_reflex.checks.registry import Registry
 from pytest_reflex.drivers.iterate.gates import Gates
+from pytest_reflex.drivers.iterate.iteration_loop import IterationLoop
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, Phase, Procedure, State
-from pytest_reflex.drivers.iterate.sitting import IterationLoop
+from pytest_reflex.drivers.iterate.run_config import RunConfig
 from pytest_reflex.drivers.iterate.state import read_state, state_file
-from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Question, Reply
 

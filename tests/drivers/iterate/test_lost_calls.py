@@ -13,7 +13,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import schema
-from pytest_reflex.drivers.iterate import opening
+from pytest_reflex.drivers.iterate import initial_state
 from pytest_reflex.drivers.iterate.model import Bounds, IterationGate, State
 from pytest_reflex.drivers.iterate.state import is_driven
 from pytest_reflex.drivers.iterate.status import status_of
@@ -62,8 +62,8 @@ class Killed:
     def taken_up(self, bounds: Bounds) -> State:
         """Return the state with which a resume begins."""
         found = self.stage().saved()
-        options = opening.IterateOptions()
-        return opening.resume_state(found, "build", bounds, options, reset_failures=False)
+        options = initial_state.IterateOptions()
+        return initial_state.resume_state(found, "build", bounds, options, reset_failures=False)
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])

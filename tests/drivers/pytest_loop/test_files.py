@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.pytest_loop.child import SessionStart
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles
 from pytest_reflex.drivers.pytest_loop.files import (
     TREE,
     create_run,
@@ -15,7 +16,6 @@ from pytest_reflex.drivers.pytest_loop.files import (
     project_of,
     tree_of,
 )
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.statefile import KIND, SESSION
 from pytest_reflex.drivers.reflex.steps import StepOutcome

@@ -205,7 +205,7 @@ def test_an_interrupt_during_the_imports_is_one_line(project: Project) -> None:
         "import os, signal, sys\n"
         "class Finder:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name == 'pytest_reflex.drivers.pytest_loop.telling':\n"
+        "        if name == 'pytest_reflex.drivers.pytest_loop.console_reporter':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n",
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.drivers.pytest_loop.child import Session, SessionStart, TreeWatch, configurations
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles
 from pytest_reflex.drivers.reflex.project_watch import ProjectChanges, ProjectWatch, WatchScope
 from pytest_reflex.errors import PausedError
 from pytest_reflex.integrity.patterns import escape_path

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, faults
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles, faults
 from pytest_reflex.errors import UnreadableError
 from tests.drivers.reflex.test_unreadable import ERRORS, Failing
 from tests.faults.read_side import ReadSide

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.drivers.reflex.reopening import ExtendRequest, extend_limits
+from pytest_reflex.drivers.reflex.extend import ExtendRequest, extend_limits
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.run import Limits, RunState, Spend
 from pytest_reflex.reports.iteration import summary

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_reflex.drivers.common.events import DriverEventKind
 from pytest_reflex.drivers.reflex.catalog import status_text
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.errors import LockedError, UsageError
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.reports.iteration import change_line

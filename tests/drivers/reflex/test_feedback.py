@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.agents.prompts import prompt_for
-from pytest_reflex.drivers.reflex import stopping
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex import stop_request
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.events import Event
 from pytest_reflex.model.steps import StepRequest
@@ -24,8 +24,8 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path)
 
 
-def tell(stage: Stage, text: str = SAID) -> stopping.StopResponse:
-    return stopping.tell(find_run(stage.root, "words"), text, patience=0)
+def tell(stage: Stage, text: str = SAID) -> stop_request.StopResponse:
+    return stop_request.tell(find_run(stage.root, "words"), text, patience=0)
 
 
 def leave_after(stage: Stage, kind: str, script: Script | None = None) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
-from pytest_reflex.drivers.reflex.overview import find_run, read_run
+from pytest_reflex.drivers.reflex.run_status import find_run, read_run
 from pytest_reflex.drivers.reflex.setup import take_up
 from pytest_reflex.errors import StateError
 from pytest_reflex.model.enums import Step

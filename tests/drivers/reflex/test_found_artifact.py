@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reflex.drivers.reflex.catalog import status_text
 from pytest_reflex.drivers.reflex.history import digest
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.model.steps import StepRequest
 from tests.drivers.reflex.stage import Script, Stage, critique_all, history_of

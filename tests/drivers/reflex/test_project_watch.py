@@ -248,7 +248,7 @@ def test_large_files_are_named() -> None:
 def test_programs_of_checks_that_an_agent_may_change_are_named(tmp_path: Path) -> None:
     from pytest_reflex.checks.registry import built_in_registry
     from pytest_reflex.criteria.load import read_criteria
-    from pytest_reflex.drivers.reflex.seal import inputs_of
+    from pytest_reflex.drivers.reflex.run_integrity import inputs_of
 
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/lint.sh").write_text("exit 0\n")

@@ -14,7 +14,7 @@ from pytest_reflex.agents.prompts import prompt_for
 from pytest_reflex.cli.main import main
 from pytest_reflex.criteria.author.prove import MOST_BYTES, Proof
 from pytest_reflex.drivers.reflex.artifacts import stable_events
-from pytest_reflex.drivers.reflex.prepared import AgentCheckedRules, prove
+from pytest_reflex.drivers.reflex.prepared_checks import AgentCheckedRules, prove
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.rules import CheckSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.drivers.reflex.guard import AllowedParts, RefineInput, scope_of
+from pytest_reflex.drivers.reflex.scope_guard import AllowedParts, RefineInput, scope_of
 from pytest_reflex.errors import Place
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult, Evaluation

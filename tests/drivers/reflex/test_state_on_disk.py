@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.reflex.overview import find_run
+from pytest_reflex.drivers.reflex.run_status import find_run
 from pytest_reflex.drivers.reflex.setup import resumable
 from pytest_reflex.errors import StateError, UsageError
 from tests.drivers.reflex.stage import Script, Stage, history_of

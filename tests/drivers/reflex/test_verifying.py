@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.overview import read_run
+from pytest_reflex.drivers.reflex.run_status import read_run
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.model.targets import Target
 from pytest_reflex.storage.journal import read_journal

@@ -14,7 +14,7 @@ from html import unescape
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from pytest_reflex.checks.structure.markdown.parts import (
+from pytest_reflex.checks.structure.markdown.elements import (
     Block,
     Link,
     MarkdownHeading,

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from pytest_reflex.drivers.common.control import ControlFile, Requests, act_or_ask
 from pytest_reflex.drivers.iterate.history import MOST_BYTES, last_run, read_records
+from pytest_reflex.drivers.iterate.initial_state import RUN
 from pytest_reflex.drivers.iterate.logfile import log_path
 from pytest_reflex.drivers.iterate.messages import RESUME
 from pytest_reflex.drivers.iterate.model import State, Status
-from pytest_reflex.drivers.iterate.opening import RUN
 from pytest_reflex.drivers.iterate.state import is_driven, read_state, state_path
 from pytest_reflex.drivers.iterate.status import procedures_with_state
 from pytest_reflex.errors import LockedError, StateError, UsageError

@@ -13,6 +13,7 @@ from typing import Any
 from pytest_reflex.checks.judged import NOT_RECORDED
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.reflex.decide import is_last
+from pytest_reflex.drivers.reflex.evaluate_step import evaluate, evaluate_free
 from pytest_reflex.drivers.reflex.history import (
     RecordedRun,
     artifact_with,
@@ -21,11 +22,10 @@ from pytest_reflex.drivers.reflex.history import (
     evaluation_of,
     read_events,
 )
-from pytest_reflex.drivers.reflex.judging import evaluate, evaluate_free
-from pytest_reflex.drivers.reflex.overview import RunOverview
 from pytest_reflex.drivers.reflex.project_watch import ProjectWatch, format_changes
+from pytest_reflex.drivers.reflex.run_integrity import IntegrityWatch, watch_again
+from pytest_reflex.drivers.reflex.run_status import RunOverview
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import IntegrityWatch, watch_again
 from pytest_reflex.drivers.reflex.statefile import ARTIFACT, HISTORY, is_of_session
 from pytest_reflex.drivers.reflex.steps import StepOutcome, phase_error
 from pytest_reflex.errors import LockedError, PausedError, StepError, TamperedError, UsageError

@@ -15,15 +15,15 @@ from typing import Any
 
 from pytest_reflex.drivers.common.control import Requests, act_or_ask
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.reflex import ending
+from pytest_reflex.drivers.reflex import finish
 from pytest_reflex.drivers.reflex.decide import Action, decide
-from pytest_reflex.drivers.reflex.ending import Verified, evaluate_again
+from pytest_reflex.drivers.reflex.evaluate_step import evaluate
+from pytest_reflex.drivers.reflex.finish import Verified, evaluate_again
 from pytest_reflex.drivers.reflex.history import evaluation_key
-from pytest_reflex.drivers.reflex.judging import evaluate
 from pytest_reflex.drivers.reflex.named_files import deliver, not_written
-from pytest_reflex.drivers.reflex.overview import RunOverview, read_run
+from pytest_reflex.drivers.reflex.run_integrity import IntegrityWatch, watch_again
+from pytest_reflex.drivers.reflex.run_status import RunOverview, read_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import IntegrityWatch, watch_again
 from pytest_reflex.drivers.reflex.statefile import (
     HISTORY,
     RUN,
@@ -162,7 +162,7 @@ def _stop_idle(held: RunFiles, reason: str, project: Path, hooks: Hooks | None) 
                 files, hooks, project, verified, again=due.act is Action.VERIFY
             )
         end = Stop(StopReason.USER_STOP, reason)
-        files.commit(ending.end_run(files.state, end, files.latest_events(), verified))
+        files.commit(finish.end_run(files.state, end, files.latest_events(), verified))
         failure = None
         try:
             delivered = deliver(files, project)

@@ -25,8 +25,8 @@ from pytest_reflex.drivers.common.record import RUNNING, DriverRecord
 from pytest_reflex.drivers.common.shell_words import simple_commands, with_variables
 from pytest_reflex.drivers.goal.claims import words
 from pytest_reflex.drivers.goal.model import GoalState
+from pytest_reflex.drivers.goal.run_state import GoalStep
 from pytest_reflex.drivers.goal.spec import may_change, tests_may_change
-from pytest_reflex.drivers.goal.standing import GoalStep
 from pytest_reflex.errors import LockedError, StateError
 from pytest_reflex.integrity.patterns import NOT_ENTERED, escape_path, is_meant
 from pytest_reflex.model.plain import one_line

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.pytest_loop.child import EvaluatedPart, Session
-from pytest_reflex.drivers.pytest_loop.combined import criteria_of, results_of
+from pytest_reflex.drivers.pytest_loop.session_criteria import criteria_of, results_of
 from pytest_reflex.model.enums import Level, Outcome, Severity
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule

@@ -13,11 +13,10 @@ from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.drivers.common.drive import find_exhausted
 from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.drivers.reflex.offering import ALLOWED, refuse_tampered
-from pytest_reflex.drivers.reflex.prepared import WITHHELD, commands_made
+from pytest_reflex.drivers.reflex.new_modules import ALLOWED, refuse_tampered
+from pytest_reflex.drivers.reflex.prepared_checks import WITHHELD, commands_made
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
-from pytest_reflex.drivers.reflex.runfiles import RunFiles
-from pytest_reflex.drivers.reflex.seal import (
+from pytest_reflex.drivers.reflex.run_integrity import (
     accept_project,
     free_steps,
     inputs_of,
@@ -25,6 +24,7 @@ from pytest_reflex.drivers.reflex.seal import (
     seal_of,
     watch_again,
 )
+from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.setup import limits_of
 from pytest_reflex.drivers.reflex.statefile import is_of_session, refuse_session
 from pytest_reflex.drivers.reflex.steps import StepOutcome

@@ -29,8 +29,8 @@ from pytest_reflex.drivers.goal.model import (
     Reversibility,
     Verification,
 )
+from pytest_reflex.drivers.goal.run_state import CallResult, GateAnswer, Goal, GoalStep, Pause
 from pytest_reflex.drivers.goal.spec import points_of
-from pytest_reflex.drivers.goal.standing import CallResult, GateAnswer, Goal, GoalStep, Pause
 from pytest_reflex.model.plain import boundary, columns, escape_control, one_line
 from pytest_reflex.model.stop import StopReason
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.common.control import Requests
-from pytest_reflex.drivers.reflex import stopping
-from pytest_reflex.drivers.reflex.overview import RunOverview, find_run
+from pytest_reflex.drivers.reflex import stop_request
+from pytest_reflex.drivers.reflex.run_status import RunOverview, find_run
 from pytest_reflex.drivers.reflex.statefile import read_pointer
 from pytest_reflex.drivers.reflex.survey import find_running
 from pytest_reflex.errors import UsageError
@@ -44,9 +44,9 @@ def leave(stage: Stage, alias: str = "words", events: int = 6) -> None:
                 break
 
 
-def stop(stage: Stage, alias: str = "words", *, now: bool = False) -> stopping.StopResponse:
+def stop(stage: Stage, alias: str = "words", *, now: bool = False) -> stop_request.StopResponse:
     run = run_of(stage, alias)
-    return stopping.stop(run, "enough", now=now, patience=0, project=stage.project)
+    return stop_request.stop(run, "enough", now=now, patience=0, project=stage.project)
 
 
 def test_s11_a_run_that_nobody_drives_is_stopped_at_once(stage: Stage) -> None:
@@ -59,10 +59,10 @@ def test_s11_a_run_that_nobody_drives_is_stopped_at_once(stage: Stage) -> None:
     assert not (stage.root / "current.json").exists()
 
 
-def stop_judging(stage: Stage, **lines: str) -> stopping.StopResponse:
+def stop_judging(stage: Stage, **lines: str) -> stop_request.StopResponse:
     hooks = stage.host(Script(**lines)).hooks
     run = run_of(stage)
-    return stopping.stop(
+    return stop_request.stop(
         run, "enough", now=False, patience=0, project=stage.project, hooks=lambda: hooks
     )
 
@@ -98,7 +98,7 @@ def test_what_could_not_be_judged_before_the_stop_is_told(stage: Stage) -> None:
     def no_hooks() -> None:
         raise UsageError("the judge is away")
 
-    stopping.stop(
+    stop_request.stop(
         run_of(stage), "enough", now=False, patience=0, project=stage.project, hooks=no_hooks
     )
     detail = stage.run_json()["stop"]["detail"]
@@ -152,7 +152,7 @@ def test_a_run_that_current_json_does_not_name_is_stopped_too(stage: Stage) -> N
 def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n"), alias="words") as loop:
         next(events := history_of(loop))
-        stopping.tell(run_of(stage), "be brief", patience=0)
+        stop_request.tell(run_of(stage), "be brief", patience=0)
         leave(stage, alias="newer", events=1)  # takes the pointer over
         asked = read_pointer(stage.root).requests_of(loop.state.run_id)
         assert list(asked.feedback.values()) == ["be brief"]
@@ -203,7 +203,7 @@ def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
         next(events)
         run = run_of(stage)
         said = [f"number {n}" for n in range(16)]
-        asking = [pool.submit(stopping.tell, run, text, patience=0) for text in said]
+        asking = [pool.submit(stop_request.tell, run, text, patience=0) for text in said]
         while not all(answer.done() for answer in asking):
             loop.files.adopt_feedback(loop.files.requests().feedback)
         loop.files.adopt_feedback(loop.files.requests().feedback)
@@ -259,7 +259,7 @@ def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage)
         with stage.begin(script) as loop:
             events = history_of(loop)
             next(events)
-            told = pool.submit(stopping.tell, run_of(stage), "louder", patience=30)
+            told = pool.submit(stop_request.tell, run_of(stage), "louder", patience=30)
             wait_for(lambda: read_pointer(stage.root).requests_of(loop.state.run_id) != Requests())
             kinds = story(list(events))
         assert told.result().done
@@ -275,7 +275,7 @@ def test_what_could_not_be_judged_before_a_stop_says_why(stage: Stage) -> None:
             raise RuntimeError("no disk")
 
     hooks = stage.host(Broken()).hooks
-    answer = stopping.stop(
+    answer = stop_request.stop(
         run_of(stage), "enough", now=False, patience=0, project=stage.project, hooks=lambda: hooks
     )
     why = "hook pytest_reflex_evaluate raised RuntimeError: no disk"
@@ -294,19 +294,19 @@ def test_feedback_that_stands_in_the_pointer_of_a_dead_driver_is_recorded_once(
     leave(stage)
     run = run_of(stage)
     with stage.resume(Script()):  # its driver is alive, and does not look
-        handed = stopping.tell(run, "louder", patience=0)
-        stopping.tell(run, "softer", patience=0)
+        handed = stop_request.tell(run, "louder", patience=0)
+        stop_request.tell(run, "softer", patience=0)
     assert handed.done is False
-    told = stopping.tell(run_of(stage), "at last", patience=0)
+    told = stop_request.tell(run_of(stage), "at last", patience=0)
     assert (told.done, told.state.feedback) == (True, ("louder", "softer", "at last"))
 
 
 def test_feedback_is_not_heard_because_other_feedback_was(stage: Stage) -> None:
     leave(stage)
-    assert stopping.tell(run_of(stage), "louder", patience=0).done
+    assert stop_request.tell(run_of(stage), "louder", patience=0).done
     run = run_of(stage)
     with stage.resume(Script()):  # its driver is alive, and does not look
-        assert stopping.tell(run, "softer", patience=0).done is False
+        assert stop_request.tell(run, "softer", patience=0).done is False
 
 
 def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
@@ -328,7 +328,7 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
         driven.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", end_meanwhile)
-    answer = stopping.tell(run, "louder", patience=30)
+    answer = stop_request.tell(run, "louder", patience=30)
     assert answer.done
     assert (told.count("feedback_given"), told[-1]) == (1, "stopped")
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from pytest_reflex.checks.command import find_argv
 from pytest_reflex.checks.registry import built_in_registry, compile_rule
-from pytest_reflex.criteria.author.planting import without_example
+from pytest_reflex.criteria.author.fault_injection import without_example
 from pytest_reflex.criteria.author.prove import MOST_BYTES, Original, Proof, Prover, RuleProof
 from pytest_reflex.criteria.author.samples import judge_text, passes
 from pytest_reflex.errors import CriteriaError, ReflexError

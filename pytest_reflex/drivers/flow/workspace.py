@@ -24,7 +24,7 @@ from pytest_reflex.storage.files import read_if_regular, refuse_links
 from pytest_reflex.storage.folders import make_folder
 
 if TYPE_CHECKING:
-    from pytest_reflex.drivers.flow.opening import FlowOptions
+    from pytest_reflex.drivers.flow.start import FlowOptions
 
 
 ROOT = ".ai-loop"

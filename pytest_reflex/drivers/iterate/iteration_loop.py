@@ -16,16 +16,16 @@ from pytest_reflex.drivers.common.drive import drive
 from pytest_reflex.drivers.common.events import DriverEvent, Listener, StepEvents, utc_now
 from pytest_reflex.drivers.common.protection import format_modified
 from pytest_reflex.drivers.common.snapshot import SnapshotFile
-from pytest_reflex.drivers.iterate import opening
+from pytest_reflex.drivers.iterate import initial_state
 from pytest_reflex.drivers.iterate.driver import IterateDriver
 from pytest_reflex.drivers.iterate.log import Log
 from pytest_reflex.drivers.iterate.logfile import LogFile, free_log_name, log_path, start_event
 from pytest_reflex.drivers.iterate.messages import undo_text, unpassable
 from pytest_reflex.drivers.iterate.model import State, Status
 from pytest_reflex.drivers.iterate.progress import refuse_other_gates, starts_from_json
+from pytest_reflex.drivers.iterate.run_config import RunConfig
 from pytest_reflex.drivers.iterate.state import beyond_limit, state_file
 from pytest_reflex.drivers.iterate.store import IterateStore
-from pytest_reflex.drivers.iterate.work import RunConfig
 from pytest_reflex.errors import ExitCode, ReflexError
 from pytest_reflex.model.plain import one_line, pluralize
 from pytest_reflex.model.run import format_lost_calls
@@ -141,29 +141,31 @@ class InitialState:
 Begin = Callable[[SnapshotFile[State]], InitialState]
 
 
-def begin_new(work: RunConfig, options: opening.IterateOptions, *, fresh: bool) -> Begin:
+def begin_new(work: RunConfig, options: initial_state.IterateOptions, *, fresh: bool) -> Begin:
     """Return what begins a run; it refuses to where one was interrupted, unless `fresh`."""
     name = work.procedure.name
 
     def begin(file: SnapshotFile[State]) -> InitialState:
         found = file.read()
-        if found is not None and opening.is_unfinished(found) and not fresh:
-            raise opening.unfinished_error(found)
+        if found is not None and initial_state.is_unfinished(found) and not fresh:
+            raise initial_state.unfinished_error(found)
         at = utc_now()
         log_name = free_log_name(file.path.parent.parent, name, at)
-        state = opening.fresh(name, work.bounds, options, at, log_name)
+        state = initial_state.fresh(name, work.bounds, options, at, log_name)
         return InitialState(state, goes_on=False, warnings=(_doubt(found),))
 
     return begin
 
 
-def begin_again(work: RunConfig, options: opening.IterateOptions, *, reset_failures: bool) -> Begin:
+def begin_again(
+    work: RunConfig, options: initial_state.IterateOptions, *, reset_failures: bool
+) -> Begin:
     """Return what lets a run go on; it refuses to where there is none."""
     name = work.procedure.name
 
     def begin(file: SnapshotFile[State]) -> InitialState:
         found = file.read()
-        state = opening.resume_state(
+        state = initial_state.resume_state(
             found, name, work.bounds, options, reset_failures=reset_failures
         )
         starts = starts_from_json(state.gates_at_start, "gates_at_start")
@@ -178,7 +180,7 @@ def _doubt(found: State | None) -> str:
     """Return the warning that belongs to a state which says running: we hold its lock by now."""
     if found is None or found.status is not Status.RUNNING:
         return ""
-    return f"The state says that it is running, but {opening.another_program()}; end that one first"
+    return f"The state says that it is running, but {initial_state.another_program()}; end that one first"
 
 
 @contextmanager

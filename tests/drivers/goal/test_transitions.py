@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.drivers.common.drive import Stop
-from pytest_reflex.drivers.goal import machine
+from pytest_reflex.drivers.goal import transitions
 from pytest_reflex.drivers.goal.model import (
     Criterion,
     GoalState,
@@ -17,7 +17,14 @@ from pytest_reflex.drivers.goal.model import (
     VerificationPlan,
     Workflow,
 )
-from pytest_reflex.drivers.goal.standing import CallResult, Claim, GateAnswer, Goal, GoalStep, Pause
+from pytest_reflex.drivers.goal.run_state import (
+    CallResult,
+    Claim,
+    GateAnswer,
+    Goal,
+    GoalStep,
+    Pause,
+)
 from pytest_reflex.model.stop import StopReason
 
 STATE = GoalState(
@@ -41,7 +48,7 @@ SEEN = {"met": True, "verification": "observation", "evidence": "a.png"}
 
 def verified(goal: Goal, **found: Any) -> Goal:
     outcome = {"criteria": found, "broken": [], "error": ""}
-    return machine.after(replace(goal, at=GoalStep.VERIFY), outcome)
+    return transitions.after(replace(goal, at=GoalStep.VERIFY), outcome)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +61,7 @@ def verified(goal: Goal, **found: Any) -> Goal:
     ],
 )
 def test_where_a_goal_begins(goal: Goal, at: GoalStep) -> None:
-    assert machine.first(goal).at is at
+    assert transitions.first(goal).at is at
 
 
 @pytest.mark.parametrize("gate", [GoalStep.G1, GoalStep.G2])
@@ -70,7 +77,7 @@ def test_where_a_goal_begins(goal: Goal, at: GoalStep) -> None:
 def test_what_follows_from_an_answer(
     gate: GoalStep, answer: GateAnswer, at: GoalStep | None, confirmed: bool, paused: bool
 ) -> None:
-    found = machine.after(replace(COLLEAGUE, at=gate), {"answer": answer.value})
+    found = transitions.after(replace(COLLEAGUE, at=gate), {"answer": answer.value})
     assert found.at is (at or gate)
     assert found.is_confirmed is confirmed
     assert (found.pause is not None) is paused
@@ -79,23 +86,25 @@ def test_what_follows_from_an_answer(
 def test_an_end_that_is_not_confirmed_is_worked_on() -> None:
     done = verified(replace(COLLEAGUE, work=CallResult(exit_signal=True)), a=RUN, b=SEEN)
     assert (done.at, done.state.exit_signal) == (GoalStep.G3, True)
-    refused = machine.after(done, {"answer": "no"})
+    refused = transitions.after(done, {"answer": "no"})
     assert (refused.at, refused.state.exit_signal) == (GoalStep.WORK, False)
-    assert machine.next_step(refused) == Stop(StopReason.PERSON_NEEDED, "G3 was answered with no")
-    assert machine.reopen(refused, is_asked=False).at is GoalStep.WORK
-    assert machine.after(done, {"answer": "yes"}).verdict == "SHIP"
+    assert transitions.next_step(refused) == Stop(
+        StopReason.PERSON_NEEDED, "G3 was answered with no"
+    )
+    assert transitions.reopen(refused, is_asked=False).at is GoalStep.WORK
+    assert transitions.after(done, {"answer": "yes"}).verdict == "SHIP"
 
 
 def test_a_gate_that_waited_is_asked_again_where_somebody_is_there() -> None:
-    waits = machine.after(machine.first(COLLEAGUE), {"answer": "none"})
-    assert machine.reopen(waits, is_asked=True).at is GoalStep.G1
-    assert machine.reopen(waits, is_asked=False).at is GoalStep.WORK
+    waits = transitions.after(transitions.first(COLLEAGUE), {"answer": "none"})
+    assert transitions.reopen(waits, is_asked=True).at is GoalStep.G1
+    assert transitions.reopen(waits, is_asked=False).at is GoalStep.WORK
 
 
 def test_what_must_not_be_counts_before_the_end() -> None:
     goal = replace(GOAL, at=GoalStep.VERIFY, work=CallResult(exit_signal=True))
     outcome = {"criteria": {"a": RUN, "b": SEEN}, "broken": ["it leaks"], "error": ""}
-    found = machine.after(goal, outcome)
+    found = transitions.after(goal, outcome)
     assert found.pause == Pause(StopReason.CIRCUIT_BREAKER, "must not become true: it leaks")
     assert (found.verdict, found.state.exit_signal) == ("", False)
 
@@ -128,7 +137,7 @@ def test_any_number_of_steps_is_taken(said: str) -> None:
 )
 def test_what_is_verified_is_what_was_claimed(claims: Any, texts: list[str]) -> None:
     goal = replace(GOAL, work=CallResult(claims=claims))
-    assert [one.text for one in machine.criteria_to_verify(goal)] == texts
+    assert [one.text for one in transitions.criteria_to_verify(goal)] == texts
 
 
 def test_a_goal_is_json_and_read_back_as_it_was() -> None:

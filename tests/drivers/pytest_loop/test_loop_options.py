@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop.order import choose_agents, usual_agents, without_own
+from pytest_reflex.drivers.pytest_loop.loop_options import choose_agents, usual_agents, without_own
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import load
 from tests.drivers.pytest_loop.stage import Project

@@ -15,12 +15,15 @@ from pytest_reflex.drivers.common.events import utc_now
 from pytest_reflex.drivers.common.record import INTERRUPTED, DriverRecord
 from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.drivers.common.running import Events
-from pytest_reflex.drivers.goal import machine, statefile
+from pytest_reflex.drivers.goal import statefile, transitions
 from pytest_reflex.drivers.goal.driver import NAME
-from pytest_reflex.drivers.goal.guarding import find_verifying_files, open_kept_files
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written
 from pytest_reflex.drivers.goal.model import GoalState, GoalStatus, Reversibility, Shape, Workflow
-from pytest_reflex.drivers.goal.opening import (
+from pytest_reflex.drivers.goal.plan import score_spec
+from pytest_reflex.drivers.goal.protected_files import find_verifying_files, open_kept_files
+from pytest_reflex.drivers.goal.run_state import Goal, GoalStep
+from pytest_reflex.drivers.goal.spec import reversibility_of, workflow_of
+from pytest_reflex.drivers.goal.start import (
     BUDGET,
     ITERATIONS,
     GoalLimits,
@@ -35,9 +38,6 @@ from pytest_reflex.drivers.goal.opening import (
     relay_events,
     write_files,
 )
-from pytest_reflex.drivers.goal.plan import score_spec
-from pytest_reflex.drivers.goal.spec import reversibility_of, workflow_of
-from pytest_reflex.drivers.goal.standing import Goal, GoalStep
 from pytest_reflex.drivers.goal.verify import Approvals, as_claim
 from pytest_reflex.errors import LockedError, StateError, UsageError
 from pytest_reflex.host import open_host
@@ -124,7 +124,7 @@ def go_on(
     refuse_agent(agent or record.agent, settings, project)
     goal = Goal.from_json(record.data)
     if record.reason:  # who was killed before that has still to be told
-        goal = machine.reopen(goal, is_asked=people.ask is not None)
+        goal = transitions.reopen(goal, is_asked=people.ask is not None)
     goal = replace(goal, is_confirmed=goal.is_confirmed or yes)
     if goal.reversibility is Reversibility.CHECKPOINTED:
         refuse_no_git(project)
@@ -215,7 +215,7 @@ def _adopt(state: GoalState, project: Path, agent: str, say: Say) -> RunFile:
         run=run_file.run,
         started_at=now,
         changed_at=now,
-        data=machine.begin_iteration(goal).to_json(),
+        data=transitions.begin_iteration(goal).to_json(),
         status=INTERRUPTED,
         iteration=state.iteration,
         max_iterations=ITERATIONS,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.drivers.pytest_loop import territory
-from pytest_reflex.drivers.pytest_loop.territory import EditableFiles, as_patterns
+from pytest_reflex.drivers.pytest_loop import editable_files
+from pytest_reflex.drivers.pytest_loop.editable_files import EditableFiles, as_patterns
 from pytest_reflex.errors import ArtifactError, UsageError
 
 
@@ -72,11 +72,11 @@ def test_what_is_no_text_is_named(tmp_path: Path, data: bytes, told: str) -> Non
 
 
 def test_there_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(territory, "MOST_BYTES", 10)
+    monkeypatch.setattr(editable_files, "MOST_BYTES", 10)
     (tmp_path / "a.py").write_text("x" * 11)
     with pytest.raises(ArtifactError, match=r"more than 10 bytes \(with a.py\)"):
         made(tmp_path, "*.py").read()
-    monkeypatch.setattr(territory, "MOST_FILES", 0)
+    monkeypatch.setattr(editable_files, "MOST_FILES", 0)
     with pytest.raises(ArtifactError, match="1 files may be changed; 0 are allowed"):
         made(tmp_path, "*.py").read()
 

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_reflex.drivers.iterate.initial_state import (
+    IterateOptions,
+    fresh,
+    is_unfinished,
+    resume_state,
+)
 from pytest_reflex.drivers.iterate.model import Bounds, Phase, State, Status
-from pytest_reflex.drivers.iterate.opening import IterateOptions, fresh, is_unfinished, resume_state
 from pytest_reflex.errors import UsageError
 
 AT = "2026-02-06T10:00:00Z"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_reflex.contracts.steps import ContractError, read_checks, read_single_checks
-from pytest_reflex.drivers.reflex.prepared import commands_made, settle, unusable
+from pytest_reflex.drivers.reflex.prepared_checks import commands_made, settle, unusable
 from pytest_reflex.model.enums import Severity
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import Rule

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_reflex.drivers.reflex.history import claims_pass, hash_before_last_change, read_events
-from pytest_reflex.drivers.reflex.recovering import with_lost_calls
+from pytest_reflex.drivers.reflex.lost_calls import with_lost_calls
 from pytest_reflex.drivers.reflex.statefile import (
     ARTIFACT,
     CURRENT,

@@ -16,12 +16,12 @@ from pytest_reflex.drivers.common.record import DriverRecord
 from pytest_reflex.drivers.common.record_file import ROOT, RunFile
 from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.goal.driver import NAME, Ask, GoalDriver, Tell
-from pytest_reflex.drivers.goal.guarding import KEPT, find_verifying_files
 from pytest_reflex.drivers.goal.loop_files import LoopFiles, as_written, status_of
 from pytest_reflex.drivers.goal.model import GoalState, GoalStatus, Reversibility
 from pytest_reflex.drivers.goal.plan import PlanOptions, plan_goal
+from pytest_reflex.drivers.goal.protected_files import KEPT, find_verifying_files
+from pytest_reflex.drivers.goal.run_state import Goal
 from pytest_reflex.drivers.goal.show import lines_of, summary
-from pytest_reflex.drivers.goal.standing import Goal
 from pytest_reflex.drivers.goal.verify import Approvals, Verifier
 from pytest_reflex.errors import StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.offering import find_new_modules
+from pytest_reflex.drivers.reflex.new_modules import find_new_modules
 from pytest_reflex.integrity.manifest import Change, ChangeKind
 from tests.drivers.pytest_loop.stage import RIGHT, Project
 

@@ -16,10 +16,10 @@ from threading import Lock
 from typing import Any
 
 from pytest_reflex.drivers.common.drive import budget_left
-from pytest_reflex.drivers.reflex.asking import judge
 from pytest_reflex.drivers.reflex.fold import AGAIN, marks_with
 from pytest_reflex.drivers.reflex.history import RecordedRun, find_votes
-from pytest_reflex.drivers.reflex.prepared import (
+from pytest_reflex.drivers.reflex.hook_calls import judge
+from pytest_reflex.drivers.reflex.prepared_checks import (
     AgentCheckedRules,
     effective,
     exclude_unproved,

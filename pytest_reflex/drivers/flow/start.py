@@ -21,7 +21,12 @@ from pytest_reflex.drivers.common.running import Events
 from pytest_reflex.drivers.flow import cycle
 from pytest_reflex.drivers.flow.cycle import Cycle, Measures, before_resume, find_judging_files
 from pytest_reflex.drivers.flow.driver import FlowDriver
-from pytest_reflex.drivers.flow.ground import (
+from pytest_reflex.drivers.flow.model import FlowNode
+from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
+from pytest_reflex.drivers.flow.read import read_flow
+from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch, run_names
+from pytest_reflex.drivers.flow.targets import next_run_id
+from pytest_reflex.drivers.flow.workspace import (
     ROOT,
     RUNS,
     FlowWorkspace,
@@ -29,11 +34,6 @@ from pytest_reflex.drivers.flow.ground import (
     refuse_other_branch,
     write_run_state,
 )
-from pytest_reflex.drivers.flow.model import FlowNode
-from pytest_reflex.drivers.flow.prompts import AgentFile, AgentRoles, Role
-from pytest_reflex.drivers.flow.read import read_flow
-from pytest_reflex.drivers.flow.run_file import FlowRunFile, refuse_missing_branch, run_names
-from pytest_reflex.drivers.flow.targets import next_run_id
 from pytest_reflex.errors import FlowError, Place, Problem, ReflexError, StateError, UsageError
 from pytest_reflex.host import agent_kinds, make_agent, open_host
 from pytest_reflex.model.steps import Askable
