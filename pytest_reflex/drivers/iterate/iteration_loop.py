@@ -180,7 +180,8 @@ def _doubt(found: State | None) -> str:
     """Return the warning that belongs to a state which says running: we hold its lock by now."""
     if found is None or found.status is not Status.RUNNING:
         return ""
-    return f"The state says that it is running, but {initial_state.another_program()}; end that one first"
+    other = initial_state.another_program()
+    return f"The state says that it is running, but {other}; end that one first"
 
 
 @contextmanager
