@@ -56,16 +56,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--share",
         metavar="N/M",
         default="1/1",
-        help="of tables marked `variants`: try the Nth of M parts",
+        help="of tables marked `variants` and of modules marked `long`: try the Nth of M parts",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what of tables is not in the share: variants of one kind, by real processes.
+    """Leave out what is not in the share: variants of one kind, and tests of long modules.
 
-    All shares of one table together have each variant; one of fewer variants than parts has as many
-    parts as variants, and `variants(parts=3)` has three at most.
+    All shares together have each test. A table, or a module, of fewer tests than parts has as many
+    parts as tests, and `variants(parts=3)` has three at most.
     """
     number, parts = map(int, config.getoption("share").split("/"))
     tables: dict[tuple[str, int], list[str]] = {}
@@ -73,7 +73,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         mark = item.get_closest_marker("variants")
         if mark and "[" in item.nodeid:
             table = item.nodeid.partition("[")[0], min(parts, mark.kwargs.get("parts", parts))
-            tables.setdefault(table, []).append(item.nodeid)
+        elif item.get_closest_marker("long"):
+            table = item.nodeid.partition("::")[0], parts
+        else:
+            continue
+        tables.setdefault(table, []).append(item.nodeid)
     left = {
         node
         for (_, most), nodes in tables.items()

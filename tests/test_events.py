@@ -17,7 +17,7 @@ from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind, ev
 from tests.drivers.iterate.project import Project as Procedure
 from tests.drivers.pytest_loop.stage import Project as Session
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 CRITERIA = """\
 name: words

@@ -24,7 +24,7 @@ from pytest_reflex.verdict.score import judge
 from tests.drivers.iterate.project import Project as IterateProject
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, Project
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 STEPS = ("plan", "produce", "prepare", "evaluate", "critique", "refine")
 # PREPARE has an agent where rules have prose for a check; no rule of a session has.

@@ -20,7 +20,7 @@ from tests.docs.pages import ROOT, blocks_of
 from tests.faults.driven import wait_until
 from tests.process.zoo import gone_within, living_with
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 PAGE = ROOT / "docs/how-to/write-a-driver.md"
 CODE = next(b.text for b in blocks_of(PAGE.read_text("utf-8")) if b.title == "until_green.py")

@@ -24,6 +24,8 @@ from pytest_reflex.model.enums import Step
 from tests.conftest import MOST_STEPS
 from tests.drivers.reflex.stage import Script, Stage
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[1]
 LEAVES = {
     "a folder": "import tempfile; tempfile.mkdtemp(prefix='reflex-')",
@@ -152,12 +154,12 @@ def test_make_test_fixes_examples_and_order() -> None:
 
 def test_each_share_has_commits_and_seeds() -> None:
     assert told_by_make_test() == told_by_make_test()
-    by_seed = [told_by_make_test(f"SEED={seed}") for seed in range(1, 6)]
-    by_commit = [told_by_make_test(f"COMMIT=00000{digit}0") for digit in "abcde"]
+    by_seed = [told_by_make_test(f"SEED={seed}") for seed in range(1, 11)]
+    by_commit = [told_by_make_test(f"COMMIT=00000{digit}") for digit in "0123456789"]
     for found in by_seed, by_commit:
-        shares = re.findall(r"--share=(\d/5)", "\n".join(found))
-        assert sorted(shares) == ["1/5", "2/5", "3/5", "4/5", "5/5"]
-    assert re.search(r"--share=[1-5]/5 ", told_by_make_test("COMMIT="))  # no repository
+        shares = re.findall(r"--share=(\d+)/10 ", "\n".join(found))
+        assert sorted(map(int, shares)) == list(range(1, 11))
+    assert re.search(r"--share=([1-9]|10)/10 ", told_by_make_test("COMMIT="))  # no repository
 
 
 TABLE = """\
@@ -172,12 +174,22 @@ def test_short(n): pass
 def test_halved(n): pass
 def test_alone(): pass
 """
+LONG = """\
+import pytest
+pytestmark = [pytest.mark.long, pytest.mark.variants]
+def test_a(): pass
+def test_b(): pass
+def test_c(): pass
+def test_d(): pass
+@pytest.mark.parametrize("n", range(3))
+def test_table(n): pass
+"""
 
 
 def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester) -> None:
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
     pytester.makepyfile(TABLE)
-    pytester.makeini("[pytest]\nmarkers = variants\n")
+    pytester.makeini("[pytest]\nmarkers =\n    variants\n    long\n")
     run: list[list[str]] = []
     for share in ("1/3", "2/3", "3/3"):
         done = pytester.runpytest_subprocess("-v", "-p", "no:randomly", f"--share={share}")
@@ -193,10 +205,25 @@ def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester)
         assert len(parts[0] | parts[1]) == 2 * most
 
 
+def test_the_shares_of_a_long_module_have_each_test_once(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(LONG)
+    pytester.makeini("[pytest]\nmarkers =\n    variants\n    long\n")
+    run: list[str] = []
+    for share in ("1/2", "2/2"):
+        done = pytester.runpytest_subprocess("-v", "-p", "no:randomly", f"--share={share}")
+        assert done.ret == 0
+        names = re.findall(r"::(test_\S+) PASSED", str(done.stdout))
+        assert len([name for name in names if "table" not in name]) == 2
+        run += names
+    table = [f"test_table[{n}]" for n in range(3)]
+    assert sorted(run) == ["test_a", "test_b", "test_c", "test_d", *table]
+
+
 def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
     pytester.makepyfile(TABLE)
-    pytester.makeini("[pytest]\nmarkers = variants\n")
+    pytester.makeini("[pytest]\nmarkers =\n    variants\n    long\n")
     pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=14)
 
 

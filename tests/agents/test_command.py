@@ -16,6 +16,8 @@ from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Askable, Question
 from tests.agents.making import answer, request, rule, tool
 
+pytestmark = pytest.mark.long
+
 PLAN = '{"plan": ["a", "b", "c"]}'
 READ = "import sys; text = sys.stdin.buffer.read()\n"
 

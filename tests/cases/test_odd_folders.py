@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 FOLDER = "My Proj $(touch pwned) 'q' \"d\" é"
 ARTIFACT = "my draft $(touch pwned) 'q'.md"
 CRITERIA = """\

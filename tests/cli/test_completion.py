@@ -15,6 +15,8 @@ from pytest_reflex.drivers.iterate.state import state_file
 from tests.drivers.iterate.tape import state as iteration_state
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:

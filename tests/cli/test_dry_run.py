@@ -19,6 +19,8 @@ from tests.faults.__main__ import measure
 from tests.faults.dryrun import interrupted, tree
 from tests.faults.project import Project
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 rules:

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 rules:

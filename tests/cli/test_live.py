@@ -25,6 +25,8 @@ from pytest_reflex.drivers.reflex.view import LoopView
 from pytest_reflex.reports.lines import Line
 from tests.cli.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 rules:

@@ -13,7 +13,7 @@ from pytest_reflex.drivers.reflex.run_status import find_run
 from tests.cli.terminal import Terminal
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 GOOD, BAD = "alpha beta gamma\n", "x\n"
 Captured = pytest.CaptureFixture[str]

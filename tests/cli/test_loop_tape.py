@@ -18,6 +18,8 @@ from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.storage.journal import read_journal
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 rules:

@@ -15,6 +15,8 @@ import pytest_reflex
 from pytest_reflex.cli.parsing import LazyGroup
 from pytest_reflex.cli.root import VERBS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(pytest_reflex.__file__).parent
 NAMED = re.compile(r"pytest-reflex ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?((?: --[a-z-]+)*)")
 NO_COMMANDS = {"is", "was", "will", "cannot", "has", "does"}

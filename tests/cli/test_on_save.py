@@ -16,6 +16,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.cli.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 extends: ./base.yaml

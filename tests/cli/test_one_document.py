@@ -18,6 +18,8 @@ from pytest_reflex.api import evaluate
 from pytest_reflex.model.rules import round_down
 from pytest_reflex.verdict.formatting import format_score, plain
 
+pytestmark = pytest.mark.long
+
 PRINTS = {
     "print": "print('hello')",
     "sys.stdout": "import sys; sys.stdout.write('hello\\n')",

@@ -20,6 +20,8 @@ from tests.drivers.iterate.project import left_behind
 from tests.drivers.pytest_loop.stage import Project
 from tests.drivers.reflex.stage import Script, Stage, history_of
 
+pytestmark = pytest.mark.long
+
 Captured = pytest.CaptureFixture[str]
 GOOD = "alpha beta gamma\n"
 ROOT = ".ai-factory/evolution"

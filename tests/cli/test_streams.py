@@ -12,7 +12,7 @@ import pytest
 
 from tests.slim import slim_python
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 CRITERIA = """\
 name: words

@@ -9,6 +9,8 @@ import pytest
 from pytest_reflex.model.enums import Outcome
 from tests.code.judging import judge
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:

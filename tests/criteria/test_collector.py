@@ -9,6 +9,8 @@ import pytest
 
 from pytest_reflex.criteria.load import collector_off
 
+pytestmark = pytest.mark.long
+
 MANY = 60_000
 
 

@@ -16,6 +16,8 @@ from pytest_reflex.criteria.load import load_criteria
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.targets import Target
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: traced
 vars: {limit: 5, own: "lint --all 'x y'", nothing: ""}

@@ -12,6 +12,8 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.criteria.writing import load, problems, rule, rules, write
 
+pytestmark = pytest.mark.long
+
 THANKS = rule(
     "a.docs.thanks",
     check="{type: content, search: '^## Thanks$'}",

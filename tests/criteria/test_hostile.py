@@ -18,6 +18,8 @@ from pytest_reflex.errors import CriteriaError
 from tests.criteria.writing import REGISTRY
 from tests.criteria.yaml_texts import texts
 
+pytestmark = pytest.mark.long
+
 NOWHERE = Path("/nowhere")
 NAMES = st.sampled_from(["x.yaml", "x.json"])
 SIGNS = st.text(alphabet="abnk01.~ \n\t-:?,[]{}#&*!|>'\"%@`\\<=\ufeff\u2028\x00é", max_size=60)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.docs.examples import pages_of, run_examples
 
+pytestmark = pytest.mark.long
+
 
 @pages_of("other_pages")
 def test_examples_do_what_the_page_says(

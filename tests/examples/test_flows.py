@@ -14,6 +14,8 @@ from pytest_reflex.drivers.flow import messages
 from pytest_reflex.drivers.flow.setup import AGENTS, FLOW_FILE, TemplateValues, files_of
 from tests.examples.sessions import EXAMPLES
 
+pytestmark = pytest.mark.long
+
 FLOWS = EXAMPLES / "flow"
 TASKS = {"red-to-green": "Correct the prices", "three-levels": "Convert units of a kitchen"}
 

@@ -12,6 +12,8 @@ import pytest_reflex
 from pytest_reflex.cli.main import main
 from tests.examples.sessions import copy_examples, pytest_json, timeless
 
+pytestmark = pytest.mark.long
+
 SUITES = {
     "guide": ("guide/guide.md", "guide/guide.reflex.yaml"),
     "settings": ("guide/settings.md", "guide/settings.reflex.yaml"),

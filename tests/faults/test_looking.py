@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.faults.__main__ import measure
+
+pytestmark = pytest.mark.long
 
 
 def test_w10_the_sample_of_looks_wrote_nothing() -> None:

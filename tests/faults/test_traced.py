@@ -15,6 +15,8 @@ from tests.faults.iterating import RUN, iterate_ground
 from tests.faults.project import Project
 from tests.faults.warm import Warm
 
+pytestmark = pytest.mark.long
+
 ORDER = ("--sequential",)
 SYSTEM = {"replace": "rename", "unlink": "unlink", "mkdir": "mkdir"}
 

@@ -16,6 +16,8 @@ from pytest_reflex.fixes import FixError, apply
 from pytest_reflex.fixes.data_edit import Style, after_key, pairs
 from pytest_reflex.model.rules import Fix
 
+pytestmark = pytest.mark.long
+
 piece = st.sampled_from(
     ["# T", "## A", "## B", "text", "```", "~~~", "- x", "  y", "> q", "a: 1", "===", "", " ", "x"]
 )

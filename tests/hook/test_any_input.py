@@ -22,6 +22,8 @@ from pytest_reflex.drivers.goal.hook_settings import (
 from pytest_reflex.text.data_tree import read_json
 from tests.hook.desk import ANSWER, MINE, goal
 
+pytestmark = pytest.mark.long
+
 SCALARS = (
     st.none()
     | st.booleans()

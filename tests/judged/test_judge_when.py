@@ -23,7 +23,7 @@ from pytest_reflex.verdict.progress import flips_between, mark_of
 from tests.judged.jurors import configured, judge
 from tests.plugin.conftest import project, run, run_workers
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 __all__ = ["project", "run", "run_workers"]
 

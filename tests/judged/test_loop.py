@@ -12,7 +12,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.judged.jurors import configured, program
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 TONE = """\
 name: tone

@@ -15,6 +15,8 @@ from pytest_reflex.criteria.suite import load_suite
 from tests.judged.jurors import configured, judge
 from tests.plugin.conftest import project, run, run_workers
 
+pytestmark = pytest.mark.long
+
 __all__ = ["project", "run", "run_workers"]
 
 SUITE = """\

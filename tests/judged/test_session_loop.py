@@ -14,6 +14,8 @@ from tests.faults.driven import wait_until
 from tests.judged.jurors import HEAD, program
 from tests.slim import slim_python
 
+pytestmark = pytest.mark.long
+
 __all__ = ["project"]
 
 SUITE = """\

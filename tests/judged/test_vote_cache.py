@@ -23,7 +23,7 @@ from pytest_reflex.storage import user_state
 from pytest_reflex.storage.user_state import VoteFolder, folder_of, remove_planted_votes
 from tests.judged.jurors import BODIES, configured, judge
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 TONE = """\
 name: tone

@@ -12,7 +12,7 @@ from tests.judged.jurors import BODIES, configured, program
 from tests.judged.test_vote_cache import SUITE, VOTES, calls, kept
 from tests.plugin.conftest import project, run, run_workers
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 __all__ = ["project", "run", "run_workers"]
 

@@ -18,7 +18,7 @@ from pytest_reflex.reports.runs import event_line
 from tests.judged.jurors import case, configured, judge
 from tests.slim import slim_python
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 TONE = """\
 name: tone

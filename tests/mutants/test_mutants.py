@@ -21,6 +21,8 @@ from tests.mutants.equivalents import Equivalent
 from tests.mutants.listing import Change, Mutant, Source
 from tests.mutants.report import Report, Result
 
+pytestmark = pytest.mark.long
+
 SOURCE = """\
 LIMIT = 2
 

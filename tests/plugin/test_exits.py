@@ -8,6 +8,8 @@ from pytest_reflex.session.conclude import exit_status
 from pytest_reflex.verdict.gate import Gate, GateStatus
 from tests.plugin.conftest import BAD, GOOD, Run, write
 
+pytestmark = pytest.mark.long
+
 PASSED, FAILED = Gate(status=GateStatus.PASSED), Gate(status=GateStatus.FAILED)
 PARTIAL, INCOMPLETE = Gate(status=GateStatus.PARTIAL), Gate(status=GateStatus.INCOMPLETE)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.plugin.conftest import BAD, GOOD, Run, edit, write
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 RULE = "mini.reflex.yaml::a.x.install::0"
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.plugin.conftest import MILD, append_rule, edit, without_durations, write
 
+pytestmark = pytest.mark.long
+
 SCRIPT = """
 import json, os, sys, threading, time
 from pathlib import Path

@@ -13,7 +13,7 @@ from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.session.fork import evaluate_by_pytest
 from tests.plugin.conftest import Run, write
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Read = Callable[[str], dict[str, Any]]
 

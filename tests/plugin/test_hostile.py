@@ -9,6 +9,8 @@ import pytest
 
 from tests.plugin.conftest import GOOD, Run, append_rule, edit, write
 
+pytestmark = pytest.mark.long
+
 ODD = ("a b.md", "x[1].md", "two::parts.md", "100%.md", "line\nbreak.md", "\U0001f600.md", "%q.md")
 
 

@@ -14,6 +14,8 @@ from pytest_reflex.reports.json_report import render, report_document
 from tests.plugin.conftest import BAD, GOOD, MILD, Run, edit, write
 from tests.verdict.sets import evaluation, rule
 
+pytestmark = pytest.mark.long
+
 SCHEMA = json.loads(
     files("pytest_reflex.contracts").joinpath("schemas/report.schema.json").read_text("utf-8")
 )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.plugin.conftest import Run, write
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Make = Callable[[Path], object]
 Read = Callable[[str], dict[str, Any]]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.plugin.conftest import BAD, MILD, Run, append_rule, edit, write
 
+pytestmark = pytest.mark.long
+
 Read = Callable[[str], dict[str, Any]]
 
 SPY = """

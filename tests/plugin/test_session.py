@@ -11,6 +11,8 @@ import pytest
 from pytest_reflex import plugin
 from tests.plugin.conftest import BAD, GOOD, MILD, Run, edit, write
 
+pytestmark = pytest.mark.long
+
 
 def test_a_good_artifact_passes_and_exits_0(run: Run) -> None:
     result = run()

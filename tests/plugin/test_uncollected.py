@@ -7,7 +7,7 @@ import pytest
 from tests.plugin.conftest import SUITE, Run, write
 from tests.plugin.test_hidden import MARK, OTHER, _no_suite
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 __all__ = ["_no_suite"]
 

@@ -17,6 +17,8 @@ from pytest_reflex.criteria.suite import load_suite
 from pytest_reflex.session.fork import evaluate_by_pytest
 from tests.plugin.conftest import Run, edit, without_durations, write
 
+pytestmark = pytest.mark.long
+
 Read = Callable[[str], dict[str, Any]]
 
 SUITE = """\

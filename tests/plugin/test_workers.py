@@ -9,7 +9,7 @@ import pytest
 
 from tests.plugin.conftest import BAD, GOOD, MILD, Run, append_rule, edit, write
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Read = Callable[[str], dict[str, Any]]
 

@@ -13,7 +13,10 @@ import pytest
 
 from tests.process.zoo import ON_LINUX, PYTHON, gone_within
 
-pytestmark = pytest.mark.skipif(not ON_LINUX, reason="the guard watches by what Linux shows")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not ON_LINUX, reason="the guard watches by what Linux shows"),
+]
 
 HANGS = "touch up; sleep 60"
 RULE = {

@@ -28,6 +28,8 @@ from tests.properties.judging import (
 )
 from tests.properties.size import IN_PROCESS, examples
 
+pytestmark = pytest.mark.long
+
 ONE_IN = 100
 KINDS: dict[str, tuple[list[str], st.SearchStrategy[Files]]] = {
     "text": (["text", "base"], one_file(st.sampled_from(["a.md", "a.txt"]), artifacts.TEXTS)),

@@ -30,6 +30,8 @@ from tests.properties.operators import EMPTY, operators_for
 from tests.properties.size import BY_TOOL, IN_PROCESS, examples
 from tests.templates.planted import CORPUS
 
+pytestmark = pytest.mark.long
+
 BY_COMMANDS = ("code",)
 """Of these, the corpus is enough: a verdict takes seconds."""
 

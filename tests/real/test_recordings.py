@@ -11,6 +11,8 @@ from pytest_reflex.agents.recording import read_recording
 from tests.real.clients import bare
 from tests.real.play import CRITERIA, TASK, Played, play
 
+pytestmark = pytest.mark.long
+
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.jsonl"))
 ADVICE = "the prompts have changed: raise VERSION, or record anew by `make real-claude KEEP=FILE`"
 

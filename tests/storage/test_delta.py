@@ -13,6 +13,8 @@ from pytest_reflex.errors import StateError
 from pytest_reflex.storage.delta import apply_delta, find_changes, make_delta
 from pytest_reflex.storage.parts import MOST_LINES, parts_of
 
+pytestmark = pytest.mark.long
+
 texts = st.one_of(
     st.text(max_size=30),
     st.lists(st.sampled_from(["a\n", "b\n", "\n", "c\r\n", "\u2028x\n", "d"]), max_size=30).map(

@@ -22,7 +22,7 @@ from tests.drivers.flow.stage import (
     node,
 )
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 
 def refuse(call: Call, output: Path) -> None:

@@ -11,7 +11,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import NOTE, PLAN, Call, Stage, close_one, decide_by_note, node
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 RUN = "run_20261015_003"
 RUNS = f".ai-loop/runs/{RUN}"

@@ -12,7 +12,7 @@ from pytest_reflex.drivers.flow.start import find_unfinished
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, OPEN, TWO, Call, Stage, close_one, node
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 BAD = "bad.txt"
 # What is staged is judged, as linters do it: the files of the run alone are fine.

@@ -17,7 +17,7 @@ from tests.faults.driven import wait_until
 from tests.faults.flow_runs import BOUNDARIES, Flowing
 from tests.slim import slim_python
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 # A tool that kills who asked it, in the calls that `kills` names by their numbers.
 _KILLS = """\

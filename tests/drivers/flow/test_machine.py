@@ -18,6 +18,8 @@ from pytest_reflex.drivers.flow.targets import by_component
 from pytest_reflex.model.run import Spend
 from pytest_reflex.model.stop import StopReason
 
+pytestmark = pytest.mark.long
+
 TEXTS = st.text(max_size=20)
 STATES = st.sampled_from(["pass", "fail", "pending"])
 

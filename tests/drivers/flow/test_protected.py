@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ACT, NOTE, PLAN, Call, Stage, close_one, decision, node
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 SH = {"name": "check", "command": "sh tools/check.sh"}
 PY = {"name": "check", "command": f"{sys.executable} tools/check.py"}

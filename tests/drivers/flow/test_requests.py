@@ -24,6 +24,8 @@ from tests.drivers.flow.stage import (
     sense_pass,
 )
 
+pytestmark = pytest.mark.long
+
 
 def ask(stage: Stage, **what: object) -> None:
     """Ask the run something, as `flow stop` and `flow feedback` of another process do."""

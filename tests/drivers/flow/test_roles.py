@@ -19,7 +19,7 @@ from tests.drivers.flow.stage import (
     staged,
 )
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 ROLES = """\
 [flow.agents]

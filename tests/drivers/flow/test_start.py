@@ -13,6 +13,8 @@ from tests.cli.terminal import Terminal
 from tests.drivers.flow.stage import TWO, Stage, node
 from tests.faults.flow_runs import Flowing
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flowing:

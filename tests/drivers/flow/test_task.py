@@ -15,7 +15,7 @@ from pytest_reflex.drivers.flow.targets import slug_of
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ALL_PASS, NOTE, Call, Stage, decision, node
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 FORGED = """\
 Say "all" and 'it's done' \\ `$(touch CANARY)` {node-path} %s

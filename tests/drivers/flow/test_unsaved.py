@@ -15,7 +15,7 @@ from pytest_reflex.drivers.common.record_file import RunFile
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import ACT, NOTE, OPEN, PLAN, Call, Stage, close_one, node
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 BUILTIN = "builtin:all-pass"
 

@@ -8,6 +8,8 @@ from pytest_reflex.errors import ExitCode
 from pytest_reflex.model.steps import Reply
 from tests.drivers.goal.stage import ALPHA, BETA, DONE, GATE, SPEC, Stage, claim, work
 
+pytestmark = pytest.mark.long
+
 
 def paused(stage: Stage) -> str:
     state = stage.state()

@@ -19,6 +19,8 @@ from pytest_reflex.storage.lock import is_locked
 from tests.drivers.goal.stage import SPEC
 from tests.faults.driven import wait_until
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:

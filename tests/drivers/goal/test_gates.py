@@ -13,6 +13,8 @@ from pytest_reflex.errors import ExitCode
 from tests.cli.terminal import Terminal
 from tests.drivers.goal.stage import ALPHA, DONE, SPEC, Stage, claim, work
 
+pytestmark = pytest.mark.long
+
 COLLEAGUE = ("--shape", "colleague")
 
 

@@ -10,6 +10,8 @@ from pytest_reflex.drivers.goal.protected_files import find_tests
 from pytest_reflex.errors import ExitCode
 from tests.drivers.goal.stage import SPEC, Stage
 
+pytestmark = pytest.mark.long
+
 THERE = (
     *("check_slugs.py", "slugs.py", "test_top.py", "tests/test_s.py", "tests/helper.py"),
     *("tests/data.json", "web/app.test.ts", "web/app.ts", "pkg/__init__.py", "pkg/slug_test.py"),

@@ -12,6 +12,8 @@ from pytest_reflex.drivers.iterate.state import state_file
 from tests.cli.terminal import Terminal
 from tests.drivers.iterate.project import Project
 
+pytestmark = pytest.mark.long
+
 Captured = pytest.CaptureFixture[str]
 
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_reflex.cli.main import main
 from tests.drivers.iterate.project import Project, told
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Captured = pytest.CaptureFixture[str]
 Git = Callable[..., str]

@@ -19,7 +19,7 @@ from tests.drivers.iterate.project import Project, left_behind, told
 from tests.drivers.iterate.stage import GOOD, Script, Stage
 from tests.faults.driven import wait_until
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Captured = pytest.CaptureFixture[str]
 # Keeps the prompt of each call.

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_reflex.contracts.validate import schema
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 PYTHON = sys.executable
 FAILING = "import sys\nsys.exit(1)\n"

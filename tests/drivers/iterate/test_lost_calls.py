@@ -22,7 +22,7 @@ from tests.drivers.iterate.project import Project, told
 from tests.drivers.iterate.stage import Script, Stage
 from tests.faults.driven import wait_until
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 PAID = Reply(text="did it", agent="tool", usd=0.25, tokens=100)
 KILLS = "cat > /dev/null\necho x >> calls\n{act}\n"

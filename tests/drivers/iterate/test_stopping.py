@@ -14,7 +14,7 @@ from pytest_reflex.cli.main import main
 from tests.drivers.iterate.project import Project, left_behind, told
 from tests.faults.driven import wait_until
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Captured = pytest.CaptureFixture[str]
 Start = Callable[..., "subprocess.Popen[str]"]

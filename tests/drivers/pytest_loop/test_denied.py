@@ -8,6 +8,8 @@ import pytest
 
 from tests.drivers.pytest_loop.stage import RIGHT, Project
 
+pytestmark = pytest.mark.long
+
 TABLE = """\
 answer = "jsonl-last:result"
 denied = {"jsonl-last:permission_denials.*.tool_name" = "/./"}

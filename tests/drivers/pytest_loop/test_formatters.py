@@ -8,6 +8,8 @@ import pytest
 
 from tests.drivers.pytest_loop.stage import Project
 
+pytestmark = pytest.mark.long
+
 TIDY = """\
 import pathlib, sys
 page = pathlib.Path(sys.argv[1])

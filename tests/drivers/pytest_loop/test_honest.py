@@ -10,7 +10,7 @@ import pytest
 
 from tests.drivers.pytest_loop.stage import CONFIG, RIGHT, Project, wait_for_change
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,7 +11,7 @@ from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.view import LoopView
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, TESTS, Project, wait_for_change
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Capture = pytest.CaptureFixture[str]
 

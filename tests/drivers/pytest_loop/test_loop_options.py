@@ -9,6 +9,8 @@ from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import load
 from tests.drivers.pytest_loop.stage import Project
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("given", "left"),

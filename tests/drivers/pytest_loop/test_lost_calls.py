@@ -10,7 +10,7 @@ from pytest_reflex.storage.lock import is_locked
 from tests.drivers.pytest_loop.stage import Project
 from tests.faults.driven import wait_until
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 KILLS = """\
 if calls <= {kills}:

@@ -14,6 +14,8 @@ from pytest_reflex.drivers.reflex.new_modules import find_new_modules
 from pytest_reflex.integrity.manifest import Change, ChangeKind
 from tests.drivers.pytest_loop.stage import RIGHT, Project
 
+pytestmark = pytest.mark.long
+
 Capture = pytest.CaptureFixture[str]
 
 HELPER = "def added(a, b):\n    return a + b\n"

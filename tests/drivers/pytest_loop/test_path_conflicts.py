@@ -14,7 +14,7 @@ from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from tests.drivers.pytest_loop.stage import CODE, RIGHT, Project
 from tests.drivers.pytest_loop.test_files import OLD, commit, folder, found
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 __all__ = ["folder"]
 

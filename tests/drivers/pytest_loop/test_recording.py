@@ -9,6 +9,8 @@ import pytest
 
 from tests.drivers.pytest_loop.stage import CONFIG, RIGHT, Project
 
+pytestmark = pytest.mark.long
+
 ANSWER = f"print(json.dumps({{'files': [{{'path': 'sums.py', 'text': {RIGHT!r}}}]}}))"
 RECORDED = '[loop]\nrecord = "calls.jsonl"\n'
 REPLAYED = 'agent = "played"\n[agents.played]\nkind = "replay"\nrecording = "{path}"\n'

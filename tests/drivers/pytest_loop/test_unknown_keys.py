@@ -6,6 +6,8 @@ import pytest
 
 from tests.drivers.pytest_loop.stage import Project
 
+pytestmark = pytest.mark.long
+
 
 def test_a_key_that_nobody_reads_is_told_and_the_loop_goes_on(
     project: Project, capfd: pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ from pytest_reflex.cli.main import main
 from tests.drivers.pytest_loop.stage import Project
 from tests.drivers.reflex.forged import Records, let_pass, rewrite, stop
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 Capture = pytest.CaptureFixture[str]
 

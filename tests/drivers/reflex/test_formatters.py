@@ -15,6 +15,8 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import StepRequest
 from tests.drivers.reflex.stage import Script, Stage, issues, story
 
+pytestmark = pytest.mark.long
+
 TIDY = """\
 import pathlib, sys
 page = pathlib.Path(sys.argv[1])

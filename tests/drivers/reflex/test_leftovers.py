@@ -15,7 +15,10 @@ import pytest
 from pytest_reflex.process.group import find_owner, kill_abandoned
 from tests.drivers.reflex.test_kill import Project, runs, wait_for
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc"),
+]
 
 
 def guard_of(pid: int) -> int:

@@ -22,6 +22,8 @@ from pytest_reflex.reports.run_lines import not_held, spend_text, unknown_of
 from tests.drivers.reflex.histories import History
 from tests.drivers.reflex.stage import PLAN, Script, Stage
 
+pytestmark = pytest.mark.long
+
 CRITERIA = """\
 name: words
 rules:

@@ -18,6 +18,8 @@ from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
 from tests.drivers.reflex.stage import CRITERIA, Script, Stage, history_of, story
 
+pytestmark = pytest.mark.long
+
 RIGHT = "alpha beta gamma\n"
 WRITING = """\
   - {id: a.x.report, description: it reports, severity: fail, check: {type: executable,

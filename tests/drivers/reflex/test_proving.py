@@ -25,7 +25,7 @@ from tests.criteria.writing import load
 from tests.drivers.reflex.stage import Script, Stage, history_of
 from tests.slim import slim_python
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 TEXT = "# Title\n\nSome words about alpha.\n\n## Use\n\nRun it, and see.\n"
 PROSE = """\

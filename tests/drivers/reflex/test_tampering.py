@@ -18,7 +18,7 @@ import pytest
 
 from tests.drivers.reflex.shell_project import RUN, SAYS_BETA, ShellProject
 
-pytestmark = pytest.mark.variants
+pytestmark = [pytest.mark.long, pytest.mark.variants]
 
 PYTEST = ["PYTHON", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_a.py"]
 TESTS = {

@@ -12,6 +12,8 @@ import pytest
 
 from tests.drivers.reflex.test_kill import LONG, Project, wait_for
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def hanging(tmp_path: Path) -> Iterator[tuple[Project, subprocess.Popen[bytes]]]:
