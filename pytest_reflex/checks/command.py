@@ -19,7 +19,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.plain import clip, escape_control, one_line
 from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckCommand, CheckContext, VerdictSource
+from pytest_reflex.model.targets import CheckCommand, CheckContext, Decides
 from pytest_reflex.process.child import KEPT
 from pytest_reflex.process.environment import copy_environment, hide_ends, own_secrets, redact
 from pytest_reflex.process.run import Finished, run
@@ -207,7 +207,7 @@ def settle_command(
 
 
 def check_command(
-    command: Command, params: Mapping[str, Any], decides: VerdictSource, tries: int = 1
+    command: Command, params: Mapping[str, Any], decides: Decides, tries: int = 1
 ) -> CheckCommand:
     """Return what `run_command` starts for the settled parameters of a check."""
     written = params["command"]

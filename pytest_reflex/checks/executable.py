@@ -31,7 +31,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
-from pytest_reflex.model.targets import CheckContext, CompiledCheck, VerdictSource, plainly
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 from pytest_reflex.search.patterns import (
@@ -84,7 +84,7 @@ class ExecutableCheck(CommandCheck):
             expect_output=pattern,
         )
         is_plain = params["expect_exit"] == 0 and pattern is None
-        decides = VerdictSource.SUCCESS if is_plain else VerdictSource.OUTCOME
+        decides = Decides.SUCCESS if is_plain else Decides.OUTCOME
         return CompiledCheck(
             spec,
             run,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class RecordingOptions(TypedDict):
-    """The recordings of a run, as `employ` takes them."""
+    """The recordings of a run, as `register_agents` takes them."""
 
     replay: str | None
     recorder: Recorder | None

@@ -1,7 +1,7 @@
 """From YAML events, or JSON text, to values with positions.
 
 Promises: nothing here recurses, so nesting cannot exhaust the stack; a value is a str, an int, a
-bool, None, a `Written` decimal, a `Table` or an `Items`; every key is a str and unique.
+bool, None, a `WrittenFloat` decimal, a `Table` or an `Items`; every key is a str and unique.
 Limits: `MAX_DEPTH`, `MAX_NODES`, and `ALIAS_BUDGET` nodes that aliases may stand for.
 """
 

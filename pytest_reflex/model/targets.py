@@ -89,7 +89,7 @@ class CheckContext:
 RunCheck = Callable[[Artifact, CheckContext], CheckResult]
 
 
-class VerdictSource(Enum):
+class Decides(Enum):
     """What of a command that the author of a rule gave is the verdict."""
 
     SUCCESS = "that it ends with exit status 0"
@@ -118,7 +118,7 @@ class CheckCommand:
     tries: int = 1
     environment: tuple[str, ...] = ()
     runs_artifact: bool = False
-    decides: VerdictSource | None = None
+    decides: Decides | None = None
 
     @property
     def is_foreign(self) -> bool:

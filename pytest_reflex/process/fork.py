@@ -1,8 +1,8 @@
 """Run a function in a fork of this process: what is loaded stays warm, and a crash stays there.
 
 Promises: `run_in_fork` returns at most `grace` + 2 s after the deadline; what the function prints
-goes nowhere but into `Forked.noise`; its process group is gone afterwards, also where this process
-is killed (see `guard`). An interruption is handed on, and after `grace` the fork is killed; a
+goes nowhere but into `ForkResult.noise`; its process group is gone afterwards, also where this
+process is killed (see `guard`). An interruption is handed on, and after `grace` the fork is killed; a
 second one kills it at once. Limits: a process that the function started in a session of its own is
 killed only where it carries `mark` in its environment (Linux).
 """

@@ -22,7 +22,7 @@ from pytest_reflex.model.enums import Outcome, Step
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.steps import Reply, StepRequest
-from pytest_reflex.model.targets import CheckCommand, CompiledCheck, TextSearch, VerdictSource
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides, TextSearch
 from pytest_reflex.search.patterns import compile_text
 from tests.agents.making import request
 from tests.checks.building import rule, target
@@ -164,16 +164,16 @@ def test_a_check_is_compiled_once_for_a_target(tmp_path: Path) -> None:
 
 
 LINTED = {
-    "cannot-fail": ("true", VerdictSource.SUCCESS),
-    "ignores-artifact": ("lint it", VerdictSource.OUTCOME),
-    "hidden-failure": ('lint "$PYTEST_REFLEX_ARTIFACT" | sort', VerdictSource.OUTCOME),
+    "cannot-fail": ("true", Decides.SUCCESS),
+    "ignores-artifact": ("lint it", Decides.OUTCOME),
+    "hidden-failure": ('lint "$PYTEST_REFLEX_ARTIFACT" | sort', Decides.OUTCOME),
     "": ("lint it", None),
 }
 
 
 @pytest.mark.parametrize(("code", "given"), LINTED.items(), ids=LINTED)
 def test_the_lint_looks_at_a_command_of_which_is_known_what_decides(
-    tmp_path: Path, code: str, given: tuple[str, VerdictSource | None]
+    tmp_path: Path, code: str, given: tuple[str, Decides | None]
 ) -> None:
     written, decides = given
     command = CheckCommand(argv=("sh",), written=written, timeout=3, decides=decides)

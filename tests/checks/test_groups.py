@@ -52,7 +52,7 @@ import sys
 from pathlib import Path
 from threading import Event
 from pytest_reflex.checks.groups import Groups
-with Groups(Path(sys.argv[1])).held(["db"], Event()):
+with Groups(Path(sys.argv[1])).hold(["db"], Event()):
     print("held", flush=True)
     sys.stdin.read()
 """

@@ -87,7 +87,7 @@ def test_doctor_says_what_is_missing_and_how_it_is_installed(
 ) -> None:
     (row,) = (row for row in blocked["extras"] if row["name"] == extra.name)
     assert row["installed"] is False
-    assert row["install_hint"] == list(extra.parts.values())
+    assert row["missing"] == list(extra.parts.values())
     assert row["install"] == f"pip install 'pytest-reflex[{extra.name}]'"
     assert row["without"] == extra.without
 

@@ -232,7 +232,7 @@ def test_who_is_told_to_end_ends_what_hangs_and_leaves_no_mutant(folder: Path) -
 LINE = "return bool(known) or self.gate.status is GateStatus.ERROR"
 ENTRY = Equivalent(
     module="pytest_reflex/verdict/gate.py",
-    function="Decision.concerned",
+    function="SessionVerdict.concerned",
     old=LINE,
     new=LINE.replace(" or ", " and "),
     reason="what it means is the same",
@@ -321,7 +321,9 @@ def test_too_few_kills_fail_a_run_although_each_survivor_is_explained() -> None:
     ("change", "outcome", "why"),
     [
         pytest.param({"old": LINE + " "}, "killed", "there is no such mutant", id="line"),
-        pytest.param({"function": "Decision"}, "killed", "there is no such mutant", id="function"),
+        pytest.param(
+            {"function": "SessionVerdict"}, "killed", "there is no such mutant", id="function"
+        ),
         pytest.param({"new": "return 0"}, "killed", "there is no such mutant", id="change"),
         pytest.param({"module": "gone.py"}, "killed", "there is no such mutant", id="module"),
         pytest.param({}, "killed", "it is killed by t.py::test_a", id="killed"),

@@ -189,7 +189,7 @@ def test_random_order_changes_nothing(project: pytest.Pytester, run: Run, docume
 
 FAR = """
 from pytest_reflex.session import plan
-plan.hand_over = lambda found, folder: None
+plan.write_plan = lambda found, folder: None
 """
 
 

@@ -43,7 +43,7 @@ from pytest_reflex.model.enums import Outcome
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.results import CheckResult, PlacedFinding
 from pytest_reflex.model.rules import CheckSpec, variable_name
-from pytest_reflex.model.targets import CheckContext, CompiledCheck, VerdictSource, plainly
+from pytest_reflex.model.targets import CheckContext, CompiledCheck, Decides, plainly
 from pytest_reflex.process.run import Finished
 from pytest_reflex.process.spawn import SpawnError
 
@@ -90,7 +90,7 @@ class FindingsCheck(CommandCheck):
         return CompiledCheck(
             spec,
             run,
-            commands=(check_command(command, params, VerdictSource.REPORT),),
+            commands=(check_command(command, params, Decides.REPORT),),
             writes=output_globs(params),
             describe=lambda: _describe(spec.params),
             preview=lambda rule, judge: preview_options(params),

@@ -12,7 +12,7 @@ from pathlib import Path
 from pytest_reflex.criteria.diagnostics import Diagnostics, Table, quote
 from pytest_reflex.criteria.linting.diagnostic import Diagnostic, warning
 from pytest_reflex.model.plain import one_line
-from pytest_reflex.model.targets import CheckCommand, CompiledCheck, VerdictSource
+from pytest_reflex.model.targets import CheckCommand, CompiledCheck, Decides
 from pytest_reflex.process.run import run
 from pytest_reflex.process.spawn import SpawnError
 
@@ -96,11 +96,11 @@ def _of_command(
 def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:
     command = of_check.written
     text = command if isinstance(command, str) else " ".join(command)
-    counted = of_check.decides is VerdictSource.REPORT
+    counted = of_check.decides is Decides.REPORT
     if counted and _SAYS_ALWAYS.fullmatch(text):
         hint = "let a tool look at the artifact"
         yield "cannot-fail", f"{quote(text)} reports the same for every artifact", hint
-    elif of_check.decides is VerdictSource.SUCCESS and _succeeds(command):
+    elif of_check.decides is Decides.SUCCESS and _succeeds(command):
         hint = "leave out what hides the exit status"
         yield "cannot-fail", f"{quote(text)} succeeds for every artifact", hint
     elif not any(name in text for name in _GIVEN):

@@ -53,7 +53,7 @@ def split_plugins(plugins: Iterable[object]) -> tuple[list[str], list[object]]:
 
 
 def by_step_of(agent: str | None, agents: Mapping[str, str] | None) -> list[str]:
-    """Return agents as `host.employ` takes them."""
+    """Return agents as `host.register_agents` takes them."""
     found = [] if agent is None else [agent]
     return [*found, *(f"{step}={name}" for step, name in (agents or {}).items())]
 

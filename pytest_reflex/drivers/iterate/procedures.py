@@ -283,7 +283,7 @@ def _read_fragments(
     for number, table in enumerate(own[phase]):
         origin = place_of(settings, (*KEY.split("."), name, phase.value, number))
         if "built_in" in table:
-            yield from _builtin_fragments(table["load_builtin"], phase, origin)
+            yield from _builtin_fragments(table["built_in"], phase, origin)
             continue
         path = str(project / table["path"]) if "path" in table else None
         yield Fragment(

@@ -119,7 +119,7 @@ class ProjectWatch:
         *,
         state: Path | None = None,
     ) -> ProjectWatch:
-        """Know everything as it is now; see `Outside.take` for what lies outside the project.
+        """Know everything as it is now; see `OutsideFiles.take` for what lies outside the project.
 
         `state` is the folder of runs, which a link may lead to.
         """

@@ -56,7 +56,7 @@ def test_a_new_module_is_offered_and_the_command_that_is_advised_goes_on(
     agent(project, module, names)
     assert project.play() == 1
     assert project.stop()[0] == "tampered"
-    assert project.state()["stop"]["find_new_modules"] == names
+    assert project.state()["stop"]["offered"] == names
     out = capsys.readouterr().out
     assert f"review {', '.join(names)}, which the agent added" in " ".join(out.split())
     words = advised(out)
