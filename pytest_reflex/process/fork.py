@@ -2,9 +2,9 @@
 
 Promises: `run_in_fork` returns at most `grace` + 2 s after the deadline; what the function prints
 goes nowhere but into `ForkResult.noise`; its process group is gone afterwards, also where this
-process is killed (see `guard`). An interruption is handed on, and after `grace` the fork is killed; a
-second one kills it at once. Limits: a process that the function started in a session of its own is
-killed only where it carries `mark` in its environment (Linux).
+process is killed (see `guard`). An interruption is handed on, and after `grace` the fork is killed;
+a second one kills it at once. Limits: a process that the function started in a session of its own
+is killed only where it carries `mark` in its environment (Linux).
 """
 
 from __future__ import annotations
