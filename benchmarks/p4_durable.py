@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.p4_core import _fresh, _suite, _target, _text
 from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.run import evaluate
-from pytest_reflex.drivers.reflex.run_integrity import seal_of
+from pytest_reflex.drivers.reflex.run_integrity import rules_hash
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.steps import StepOutcome
 from pytest_reflex.model.enums import Level, Step
@@ -74,7 +74,7 @@ def _started(root: Path, target: Target) -> RunFiles:
         "criteria": target.criteria.to_json(),
         "limits": Limits().to_json(),
         "level": Level.A.value,
-        "seal": seal_of(target.criteria),
+        "seal": rules_hash(target.criteria),
         "setup": {},
     }
     files.commit(StepOutcome(kind=EventKind.RUN_STARTED, step=Step.PLAN, payload=payload))

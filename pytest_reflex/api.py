@@ -49,7 +49,7 @@ def evaluate(
     from contextlib import ExitStack
 
     from pytest_reflex.checks.run import evaluate as run_checks
-    from pytest_reflex.host import employ_judge, open_host
+    from pytest_reflex.host import open_host, register_judge
 
     host, folder = open_host(), Path(root) if root else Path.cwd()
     target = make_target(
@@ -68,7 +68,7 @@ def evaluate(
             from pytest_reflex.settings import load
 
             settings = load(folder)
-            employ_judge(host, settings, judge)
+            register_judge(host, settings, judge)
             votes.enter_context(vote_cache(host.registry, settings, folder))
         return run_checks(target, host.registry)
 

@@ -163,7 +163,7 @@ def _name_errors(what: str) -> Iterator[None]:
         ) from error
 
 
-def employ_evaluator(host: Host, settings: Settings) -> None:
+def register_evaluator(host: Host, settings: Settings) -> None:
     """Register what does EVALUATE."""
     core = settings["loop.evaluator"] == "core"
     host.manager.register((CoreEvaluator if core else PytestEvaluator)(host.registry))
@@ -188,14 +188,14 @@ def register_agents(
     of the judge instead of that in the settings, empty for none. What never `runs` need not be
     installed.
     """
-    employ_evaluator(host, settings)
+    register_evaluator(host, settings)
     host.registry.configure(settings)
     if recorder is not None:
         host.manager.register(recorder)
     if replay is not None:
         return _replay(host, replay, recorder)
-    employ_judge(host, settings, judge, runs=runs)
-    _overhear(host, recorder)
+    register_judge(host, settings, judge, runs=runs)
+    _record_judge(host, recorder)
     names = agents_by_step(settings, chosen, recorded or settings["loop.agents"])
     kinds = agent_kinds(host)
     every = dict.fromkeys(names.values())
@@ -215,12 +215,12 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
         recorder.watch([agent])
     if agent.judges:
         host.registry.judge, host.registry.judge_when = AgentJudge(agent), agent.judge_when
-        _overhear(host, recorder)
+        _record_judge(host, recorder)
     host.manager.register(ReplayRouter(agent))
     return dict.fromkeys((Step(step.upper()) for step in STEPS), NAME)
 
 
-def _overhear(host: Host, recorder: Recorder | None) -> None:
+def _record_judge(host: Host, recorder: Recorder | None) -> None:
     """Have a recorder hear what the judge is asked and answers."""
     from pytest_reflex.agents.judge import AgentJudge
 
@@ -230,7 +230,7 @@ def _overhear(host: Host, recorder: Recorder | None) -> None:
         host.registry.judge = replace(judge, heard=recorder.heard)
 
 
-def employ_judge(
+def register_judge(
     host: Host, settings: Settings, name: str | None = None, *, runs: bool = True
 ) -> None:
     """Have an agent judge what no program can: `name`, by default that of the settings.

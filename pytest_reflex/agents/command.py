@@ -47,7 +47,7 @@ from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.steps import Question, Reply, StepRequest
 from pytest_reflex.process.child import FollowedFile
-from pytest_reflex.process.environment import hide_ends, redact, secrets
+from pytest_reflex.process.environment import redact, redact_ends, secrets
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 
@@ -162,7 +162,7 @@ class CommandAgent:
         hidden = {**literal_secrets(self.words), **secrets(ours, ours, referred)}
 
         def redact_text(text: str) -> str:
-            return hide_ends(redact(text, hidden), hidden)
+            return redact_ends(redact(text, hidden), hidden)
 
         try:
             with temporary_folder("reflex-") as folder:

@@ -141,7 +141,7 @@ def _issue(row: RuleResult) -> dict[str, str]:
 def _refine(request: StepRequest) -> str:
     """Return the artifact with the safe fixes of the criticised rules; they are idempotent."""
     criticised = (issue["rule_id"] for issue in request.issues)
-    return fixes.mend(request.criteria, criticised, request.artifact or "").text
+    return fixes.fix_text(request.criteria, criticised, request.artifact or "").text
 
 
 _ANSWERS: Mapping[Step, Callable[[StepRequest], str]] = {

@@ -21,7 +21,7 @@ from pytest_reflex.model.results import LEFT_CHILDREN
 from pytest_reflex.model.rules import CheckSpec
 from pytest_reflex.model.targets import CheckCommand, CheckContext, Decides
 from pytest_reflex.process.child import KEPT
-from pytest_reflex.process.environment import copy_environment, hide_ends, own_secrets, redact
+from pytest_reflex.process.environment import copy_environment, own_secrets, redact, redact_ends
 from pytest_reflex.process.run import Finished, run
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -322,7 +322,7 @@ def last_said(finished: Finished) -> str:
     lines = reversed(text_of(finished.stderr[-_TAIL:]).split("\n"))
     line = next(filter(None, map(str.strip, lines)), "")
     hidden = own_secrets()
-    return one_line(escape_control(hide_ends(redact(line, hidden), hidden)), SAID)
+    return one_line(escape_control(redact_ends(redact(line, hidden), hidden)), SAID)
 
 
 def _lines(data: bytes) -> list[str]:

@@ -62,7 +62,7 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
         return CheckResult(outcome=Outcome.PASS, message=_cut(report.summary), expected=expected)
     told = CheckResult(
         outcome=Outcome.NOT_MEASURED if report.unmeasured else Outcome.FAIL,
-        message=report.unmeasured or _cut(findings[0].message) + more_told(findings),
+        message=report.unmeasured or _cut(findings[0].message) + format_more(findings),
         expected=expected,
         cause=f"{artifact.name} as {report.reading}" if report.reading else "",
         needs=report.needs,
@@ -111,7 +111,7 @@ def locate_findings(findings: Sequence[Finding], artifact: Artifact) -> dict[str
     return {"findings": kept, "more_findings": len(findings) - len(kept)}
 
 
-def more_told(findings: Sequence[Finding]) -> str:
+def format_more(findings: Sequence[Finding]) -> str:
     """Return how a message about the first of some findings ends."""
     return f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
 

@@ -29,7 +29,7 @@ from pytest_reflex.model.results import CheckResult, Evaluation, PlacedFinding
 from pytest_reflex.model.rules import Rule, environment_of
 from pytest_reflex.model.targets import CheckContext, CompiledCheck, RunCheck, Target
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.process.environment import hide_ends, own_secrets, redact
+from pytest_reflex.process.environment import own_secrets, redact, redact_ends
 from pytest_reflex.process.pool import Pool
 from pytest_reflex.verdict.score import judge
 
@@ -52,15 +52,15 @@ def redact_results(run: RunCheck, known: Mapping[str, str] | None = None) -> Run
             return result
         return replace(
             result,
-            message=hide_ends(redact(result.message, hidden), hidden),
-            evidence=hide_ends(redact(result.evidence, hidden), hidden),
+            message=redact_ends(redact(result.message, hidden), hidden),
+            evidence=redact_ends(redact(result.evidence, hidden), hidden),
             expected=redact(result.expected, hidden),
             pattern=redact(result.pattern, hidden),
             notes=tuple(redact(note, hidden) for note in result.notes),
             findings=tuple(
                 replace(
                     found,
-                    message=hide_ends(redact(found.message, hidden), hidden),
+                    message=redact_ends(redact(found.message, hidden), hidden),
                     pattern=redact(found.pattern, hidden),
                 )
                 for found in result.findings

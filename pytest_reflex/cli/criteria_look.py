@@ -35,12 +35,12 @@ def registry_here(judge: str | None = None) -> Registry:
 
     Only an agent that is named here grades rules.
     """
-    from pytest_reflex.host import employ_judge, open_host
+    from pytest_reflex.host import open_host, register_judge
     from pytest_reflex.model.judged import JudgeWhen
 
     settings = load_settings()
     host = open_host(settings["plugins"], Path.cwd())
-    employ_judge(host, settings, judge or "")
+    register_judge(host, settings, judge or "")
     host.registry.judge_when = JudgeWhen.ALWAYS  # each rule is looked at for itself
     return host.registry
 

@@ -73,17 +73,17 @@ def fix(
     alone = StepContext(artifact=read, criteria=held_to, level=target.level, hooks=host.hooks)
     held = refuse_changes(read, held_to, meanwhile="fixed")
     with held, _judge(target, host.registry) as judge:
-        done = fix_all(read.raw_text, judge, lambda text, ids: _mend(alone, text, ids))
+        done = fix_all(read.raw_text, judge, lambda text, ids: _fix(alone, text, ids))
     written = not as_diff and done.text != read.raw_text
     if written:
         write_back(read, done.text, meanwhile="fixed")
     status = ExitCode.OK if done.after.passed else ExitCode.GATE_FAILED
     with verdict(status):
-        _tell(read, done, written=written, as_diff=as_diff, as_json=as_json)
+        _report(read, done, written=written, as_diff=as_diff, as_json=as_json)
     return status
 
 
-def _mend(
+def _fix(
     alone: StepContext, text: str, rule_ids: tuple[str, ...]
 ) -> tuple[str, tuple[str, ...], Mapping[str, str]]:
     """Take the step REFINE of a loop with the offline agent, which knows fixes and nothing else."""
@@ -115,7 +115,7 @@ def _judge(target: Target, registry: Registry) -> Iterator[Judge]:
         yield judge
 
 
-def _tell(
+def _report(
     artifact: Artifact, done: FixResult, *, written: bool, as_diff: bool, as_json: bool
 ) -> None:
     from pytest_reflex.reports.single import fix_document, fix_text, unified_diff

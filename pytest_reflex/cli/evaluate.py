@@ -79,7 +79,7 @@ def evaluate(
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.
     """
-    from pytest_reflex.host import employ_judge, open_host
+    from pytest_reflex.host import open_host, register_judge
 
     settings = load_settings({"judge": judge, "judge_cache": False if no_cache else None})
     if not artifacts:
@@ -88,7 +88,7 @@ def evaluate(
         )
     chosen = choose_criteria(criteria, template, settings)
     host = open_host(settings["plugins"], Path.cwd())
-    employ_judge(host, settings)
+    register_judge(host, settings)
     judging = EvaluationJob(
         artifacts=_each_once(artifacts),
         criteria=chosen,

@@ -16,10 +16,10 @@ from pytest_reflex.cli.iterate_options import (
 )
 from pytest_reflex.cli.options import (
     json_option,
+    nonempty_text,
     now_option,
     reason_option,
     remove_runs,
-    text_alone,
     wait_option,
     yes_option,
 )
@@ -111,11 +111,11 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     root = iterate_root()
     if text is None:
         usage = "iterate feedback [PROCEDURE] TEXT"
-        procedure, text = None, text_alone(procedure, partial(is_known, root=root), usage)
+        procedure, text = None, nonempty_text(procedure, partial(is_known, root=root), usage)
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")
-    name = check_procedure(procedure, root) if procedure else requests.procedure_to_tell(root)
+    name = check_procedure(procedure, root) if procedure else requests.find_driven_procedure(root)
     answer = requests.give_feedback(root, name, text, patience=patience)
     if as_json:
         give_json({"procedure": name, "taken": answer.taken, "driven": answer.driven})

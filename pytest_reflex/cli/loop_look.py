@@ -57,14 +57,14 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
 
 def hooks_of(run: RunOverview) -> Any:
     """Return hooks that judge as the run's own do, and ask no agent but a judge."""
-    from pytest_reflex.host import employ_evaluator, employ_judge, open_host
+    from pytest_reflex.host import open_host, register_evaluator, register_judge
 
     setup = run.state.setup
     own = {"judge_when": setup.get("judge_when", "always")}
     settings = load_settings({"loop.evaluator": setup.get("evaluator"), **own})
     host = open_host(setup.get("plugins", settings["plugins"]), Path.cwd())
-    employ_evaluator(host, settings)
-    employ_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
+    register_evaluator(host, settings)
+    register_judge(host, settings, "" if setup.get("replay") else setup.get("judge", ""))
     return host.hooks
 
 

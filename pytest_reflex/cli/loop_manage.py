@@ -14,11 +14,11 @@ from pytest_reflex.cli.options import (
     alias_argument,
     completer,
     json_option,
+    nonempty_text,
     now_option,
     reason_option,
     remove_runs,
     state_root,
-    text_alone,
     wait_option,
     yes_option,
 )
@@ -81,7 +81,7 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     root = state_root()
     if text is None:
         known = aliases(root)
-        alias, text = None, text_alone(alias, known.__contains__, "loop feedback [ALIAS] TEXT")
+        alias, text = None, nonempty_text(alias, known.__contains__, "loop feedback [ALIAS] TEXT")
     check_text("feedback", text)
     if not text.strip():
         raise UsageError("the feedback is empty")

@@ -156,7 +156,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 yes_option = click.option("--yes", is_flag=True, help="Remove without a question.")
 
 
-def text_alone(word: str | None, is_name: Callable[[str], bool], usage: str) -> str:
+def nonempty_text(word: str | None, is_name: Callable[[str], bool], usage: str) -> str:
     """Return the one argument of `feedback`; raises UsageError where that names a run."""
     if word is None or is_name(word):
         whom = f" for {word}" if word else ""

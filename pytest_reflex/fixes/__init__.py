@@ -8,7 +8,7 @@ from pytest_reflex.fixes.registry import (
     apply,
     apply_all,
     example,
-    mend,
+    fix_text,
     problems,
 )
 
@@ -21,7 +21,7 @@ __all__ = [
     "apply",
     "apply_all",
     "example",
-    "mend",
+    "fix_text",
     "nobody",
     "problems",
 ]

@@ -112,7 +112,7 @@ class FixedText:
     skipped: dict[str, str] = field(default_factory=dict)
 
 
-def mend(
+def fix_text(
     criteria: Criteria, rule_ids: Iterable[str], text: str, formatter: Formatter = nobody
 ) -> FixedText:
     """Apply the safe fixes of the named rules, one rule after the other."""

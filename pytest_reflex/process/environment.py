@@ -150,7 +150,7 @@ def _without_password(match: re.Match[str]) -> str:
     return f"{match['start']}{HIDDEN}@"
 
 
-def hide_ends(text: str, values: Mapping[str, str]) -> str:
+def redact_ends(text: str, values: Mapping[str, str]) -> str:
     """Return a text without the part of a value that it begins or ends with, where it was cut."""
     for value in sorted(values, key=len, reverse=True):
         for size in range(len(value) - 1, _END_FROM - 1, -1):

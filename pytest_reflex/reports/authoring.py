@@ -176,7 +176,7 @@ def samples_text(tried: Sequence[RuleSampleResult]) -> str:
     details = [
         line for one in tried for sample in one.samples for line in _sample_detail(one, sample)
     ]
-    mends = [line for one in tried for line in _mends(one)]
+    mends = [line for one in tried for line in _fix_rows(one)]
     return "\n".join(
         [table, *details, *([""] if mends else []), *mends, "", samples_summary(tried)]
     )
@@ -213,7 +213,7 @@ def _sample_detail(one: RuleSampleResult, sample: SampleResult) -> Iterator[str]
         )
 
 
-def _mends(one: RuleSampleResult) -> Iterator[str]:
+def _fix_rows(one: RuleSampleResult) -> Iterator[str]:
     """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
     told = [sample.mended for sample in one.samples if sample.mended is not None]
     if not told:

@@ -63,7 +63,7 @@ def why_not(row: RuleResult) -> str:
     return next(missing, row.message)
 
 
-def votes_told(evaluation: Evaluation) -> str:
+def format_votes(evaluation: Evaluation) -> str:
     """Return how many rules agents voted on, who did, and that another run may differ."""
     ballots = evaluation.ballots
     votes = sum(len(ballot.votes) for ballot in ballots)

@@ -11,7 +11,7 @@ from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.results import Evaluation, RuleResult
 from pytest_reflex.model.run import EMPTY_SHA256, RunState
 from pytest_reflex.model.stop import StopReason
-from pytest_reflex.reports.evaluation import votes_told
+from pytest_reflex.reports.evaluation import format_votes
 from pytest_reflex.reports.lines import WIDTH, Line
 from pytest_reflex.reports.run_lines import next_line
 from pytest_reflex.reports.run_lines import spend_text as spend_text
@@ -65,7 +65,7 @@ def _extra_lines(state: RunState) -> Iterator[Line]:
         yield _field("Unsound", state.evaluation.unsound, "bad")
     yield from guard_lines(state.changed)
     if state.evaluation and state.evaluation.judged:
-        yield _field("Judged", votes_told(state.evaluation))
+        yield _field("Judged", format_votes(state.evaluation))
     yield from (_field(name, said) for name, said in proof_lines(state.proofs))
 
 
@@ -231,7 +231,7 @@ def summary(state: RunState, delivered: Line | None = None, *, advises: bool = T
         told = f"the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
         lines.append(_field("Restored", told, "mild"))
     if evaluation and evaluation.judged and not tampered:
-        lines.append(_field("Judged", votes_told(evaluation)))
+        lines.append(_field("Judged", format_votes(evaluation)))
     lines.append([(f"Spend: {spend_text(state.spend)}", "")])
     if evaluation and not state.stop.passed and not tampered:
         lines += distance(evaluation)

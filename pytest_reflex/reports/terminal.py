@@ -14,13 +14,13 @@ from pytest_reflex.reports.evaluation import LABEL as LEFT_OUT
 from pytest_reflex.reports.evaluation import (
     distance,
     finding,
+    format_votes,
     next_step,
     not_installed_lines,
     out_of_score,
     remedy,
     rule_line,
     skipped_lines,
-    votes_told,
     why_not,
 )
 from pytest_reflex.reports.lines import text_table
@@ -104,7 +104,7 @@ def evaluation_lines(
     tone = _TONES.get(judged.status, "bad")
     page.add(judged.status.value.upper(), format_figures(evaluation), tone=tone)
     if evaluation.judged:
-        page.add("JUDGED", votes_told(evaluation))
+        page.add("JUDGED", format_votes(evaluation))
     if evaluation.unsound:
         page.add("UNSOUND", evaluation.unsound, tone="bad")
     for text in skipped_lines(evaluation.left_out, listed=limit, verbose=verbose or details):
@@ -322,7 +322,7 @@ def _brief(judged: JudgedTarget, style: Style) -> str:
     score = f"{format_score(one.score)}/{plain(one.threshold)}"
     told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
     if one.judged:
-        told += f"; judged: {one_line(votes_told(one), _MESSAGE)}"
+        told += f"; judged: {one_line(format_votes(one), _MESSAGE)}"
     return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
 
 

@@ -191,7 +191,7 @@ class ReflexNode(pytest.Collector):
     """What our collectors share: the session's desk, and errors of the user's as plain lines."""
 
     @property
-    def desk(self) -> SessionState:
+    def session_state(self) -> SessionState:
         return self.config.stash[SessionState.key]
 
     def repr_failure(  # type: ignore[override]  # as pytest.Collector has it
@@ -217,7 +217,7 @@ class SuiteFile(ReflexNode, pytest.File):
     def load(self) -> dict[str, Subject]:
         """Read the suite once; from then on the session expects its checks."""
         if self.subjects is None:
-            self.subjects = expect_suite(self.path, self.nodeid, self.desk, self.session)
+            self.subjects = expect_suite(self.path, self.nodeid, self.session_state, self.session)
         return self.subjects
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
@@ -244,7 +244,7 @@ class ArtifactFile(ReflexNode, pytest.File):
     """An artifact that the options name; its only child is their criteria."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        subject = self.desk.subjects[self.desk.named[self.path]]
+        subject = self.session_state.subjects[self.session_state.named[self.path]]
         name = subject.id.removeprefix(f"{self.nodeid}::")
         yield TargetNode.from_parent(self, name=name, subject=subject)
 

@@ -5,7 +5,7 @@ content is intact, whatever failed; a link at the target is replaced, never foll
 Limits: a file system without fsync gives atomicity only; leftovers of a killed process are removed
 by `remove_strays`.
 
-Promises: what is kept is on the disk when `keep_aside` returned; nothing that is there is written
+Promises: what is kept is on the disk when `keep_copy` returned; nothing that is there is written
 over.
 """
 
@@ -156,7 +156,7 @@ MOST_KEPT = 999
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def keep_aside(path: Path, data: bytes, word: str) -> Path:
+def keep_copy(path: Path, data: bytes, word: str) -> Path:
     """Write `data` to a new file `<name>.<word>-<n>` beside `path`, and return its path.
 
     Where it is kept already, nothing is written. Raises StateError.
@@ -185,7 +185,7 @@ def keep_aside(path: Path, data: bytes, word: str) -> Path:
     raise StateError(f"{path}: there are too many copies next to it", hint="move them away")
 
 
-def move_aside(path: Path, word: str) -> Path:
+def quarantine(path: Path, word: str) -> Path:
     """Rename whatever is at `path`, unread, to `<name>.<word>-<n>` beside it; return that path.
 
     Call under a lock: who makes a file of that name meanwhile would lose it. Raises StateError.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.errors import StateError, TamperedError, read_or_raise
-from pytest_reflex.storage.atomic import PRIVATE, keep_aside, sync, sync_folder
+from pytest_reflex.storage.atomic import PRIVATE, keep_copy, sync, sync_folder
 from pytest_reflex.storage.files import open_regular, read_all, read_file, status_of
 from pytest_reflex.storage.lines import NO_LINE, Content, Damage, decode, digest_of, encode
 from pytest_reflex.storage.lock import is_locked, let_go_in_forks, take_lock
@@ -88,7 +88,7 @@ class Journal:
         journal = cls(path, descriptor, data, content)
         try:
             if content.torn:
-                journal.aside = keep_aside(path, content.torn, "torn")
+                journal.aside = keep_copy(path, content.torn, "torn")
         except BaseException:
             journal.close()
             raise

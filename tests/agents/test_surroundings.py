@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_reflex.agents.environment import literal_secrets, secrets_of_tables
-from pytest_reflex.process.environment import hide_ends, redact
+from pytest_reflex.process.environment import redact, redact_ends
 
 VALUE = 'sk-"äb/c+d=0123'
 FORMS = {
@@ -52,7 +52,7 @@ CUT = {
 
 @pytest.mark.parametrize(("text", "hidden"), CUT.values(), ids=CUT.keys())
 def test_a_value_that_was_cut_is_hidden(text: str, hidden: str) -> None:
-    assert hide_ends(text, {"planted-0123456789": "$KEY"}) == hidden
+    assert redact_ends(text, {"planted-0123456789": "$KEY"}) == hidden
 
 
 COMMANDS: dict[str, tuple[list[str], list[str]]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_reflex.fixes import FixError, apply, mend, problems
+from pytest_reflex.fixes import FixError, apply, fix_text, problems
 from pytest_reflex.model.rules import Fix
 from tests.verdict.sets import criteria as criteria_of
 from tests.verdict.sets import rule as rule_of
@@ -49,14 +49,14 @@ def test_formatter_with_nothing_to_do_is_run_once() -> None:
 
 def test_without_somebody_who_runs_programs_it_is_skipped_with_the_reason() -> None:
     rule = replace(rule_of("a.x.tidy"), fixes=(fix(),))
-    mended = mend(criteria_of(rule), ["a.x.tidy"], "a  \n")
+    mended = fix_text(criteria_of(rule), ["a.x.tidy"], "a  \n")
     assert mended.text == "a  \n"
     assert mended.skipped == {"a.x.tidy": "format: tidy was not run: no program is run here"}
 
 
 def test_unsafe_formatter_is_not_run_unasked() -> None:
     rule = replace(rule_of("a.x.tidy"), fixes=(fix(safe=False),))
-    assert mend(criteria_of(rule), ["a.x.tidy"], "a  \n", tidy).text == "a  \n"
+    assert fix_text(criteria_of(rule), ["a.x.tidy"], "a  \n", tidy).text == "a  \n"
 
 
 @pytest.mark.parametrize(

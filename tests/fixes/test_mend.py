@@ -21,8 +21,8 @@ def test_what_was_fixed_and_what_was_not_is_told() -> None:
         _fixing("a.x.unsafe", "three", safe=False),
         rule("a.x.bare"),
     )
-    mended = fixes.mend(judged, [*(one.id for one in judged.rules), "a.x.gone"], "T\n")
+    mended = fixes.fix_text(judged, [*(one.id for one in judged.rules), "a.x.gone"], "T\n")
     assert (mended.text, mended.fixed) == ("T\none\n", ["a.x.one"])
     assert mended.skipped == {"a.x.two": "nothing to do"}
-    again = fixes.mend(judged, ["a.x.one"], mended.text)
+    again = fixes.fix_text(judged, ["a.x.one"], mended.text)
     assert (again.text, again.fixed) == (mended.text, [])

@@ -16,7 +16,7 @@ from pytest_reflex.agents.vote_cache import identity_of, keep_votes
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.common.measure import Attempt, MeasurementStatus
 from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
-from pytest_reflex.host import employ_judge, open_host
+from pytest_reflex.host import open_host, register_judge
 from pytest_reflex.model.judged import Ruling, Vote
 from pytest_reflex.settings import load
 from pytest_reflex.storage import user_state
@@ -370,7 +370,7 @@ def test_who_is_no_command_has_no_identity(tmp_path: Path) -> None:
 
 def test_a_gate_of_iterate_keeps_votes_in_memory_alone(folder: Path) -> None:
     host, settings = open_host(), load(folder)
-    employ_judge(host, settings, "jury")
+    register_judge(host, settings, "jury")
     keep_votes(host.registry, settings)
     gate = CriteriaMeasure("tone.yaml", ["a.md"], project=folder, registry=host.registry)
     first, second = (gate(Attempt()) for _ in range(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_reflex.storage.atomic import keep_aside, remove_file, replace_file
+from pytest_reflex.storage.atomic import keep_copy, remove_file, replace_file
 from pytest_reflex.storage.folders import create_run_folder
 from pytest_reflex.storage.journal import Journal
 from tests.faults.intercepted import Fault, Faulty, Intercepted
@@ -49,7 +49,7 @@ def test_f02_an_event_is_one_write_and_synced(tmp_path: Path) -> None:
 
 
 def test_f02_evidence_is_on_the_disk_before_it_is_told(tmp_path: Path) -> None:
-    calls = calls_of(tmp_path, lambda: keep_aside(tmp_path / "run.json", b"{", "corrupt"))
+    calls = calls_of(tmp_path, lambda: keep_copy(tmp_path / "run.json", b"{", "corrupt"))
     kept = "run.json.corrupt-1"
     assert calls == [f"open {kept}", f"write {kept}", f"fsync {kept}", f"fsync {tmp_path.name}"]
 

@@ -80,7 +80,7 @@ KEEPS = """
 import resource, signal, sys
 from pathlib import Path
 from pytest_reflex.errors import StateError
-from pytest_reflex.storage.atomic import keep_aside
+from pytest_reflex.storage.atomic import keep_copy
 from pytest_reflex.storage.journal import Journal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
@@ -89,7 +89,7 @@ for number in range(4):
         if sys.argv[1] == "journal":
             Journal.open(Path("history.jsonl"))
         else:
-            keep_aside(Path(sys.argv[1]), b"%d" % number * 500, "torn")
+            keep_copy(Path(sys.argv[1]), b"%d" % number * 500, "torn")
     except StateError as error:
         print(error.problems[0].message)
 """

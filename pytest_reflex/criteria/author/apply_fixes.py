@@ -101,7 +101,7 @@ def _fix_until_stable(text: str, judge: Judge, mend: Mend, left_out: Collection[
     seen, fixed = {text}, dict[str, None]()
     before = after = judge(text)
     for _ in range(MOST_ROUNDS):
-        wanted = tuple(rule_id for rule_id in _mendable(after) if rule_id not in left_out)
+        wanted = tuple(rule_id for rule_id in _fixable(after) if rule_id not in left_out)
         new, changed, not_fixed = mend(text, wanted)
         if new == text:
             others = {rule: why for rule, why in not_fixed.items() if rule not in fixed}
@@ -161,7 +161,7 @@ def _blockers(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(row.rule.id for row in evaluation.failed)
 
 
-def _mendable(evaluation: Evaluation) -> tuple[str, ...]:
+def _fixable(evaluation: Evaluation) -> tuple[str, ...]:
     rows = (row for row in evaluation.results if row.unmet)
     return tuple(row.rule.id for row in rows if any(fix.safe for fix in row.rule.fixes))
 

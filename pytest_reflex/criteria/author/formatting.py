@@ -22,7 +22,7 @@ from pytest_reflex.fixes.kind import FILE, STDOUT, FixError
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.rules import FORMAT, Fix, Rule
 from pytest_reflex.model.targets import CheckCommand
-from pytest_reflex.process.environment import copy_environment, hide_ends, redact, secrets
+from pytest_reflex.process.environment import copy_environment, redact, redact_ends, secrets
 from pytest_reflex.process.guard import temporary_folder
 from pytest_reflex.process.run import Finished, run
 from pytest_reflex.storage.files import read_file
@@ -153,7 +153,7 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     trouble = command.trouble(finished.returncode) or f"exit status {finished.returncode}"
     told = finished.stderr[-_TOLD:].decode("utf-8", "replace")
     hidden = secrets(os.environ, os.environ, ())
-    lines = hide_ends(redact(told, hidden), hidden).strip().splitlines()
+    lines = redact_ends(redact(told, hidden), hidden).strip().splitlines()
     raise FixError(f"{trouble}: {lines[-1].strip()}" if lines else trouble)
 
 

@@ -34,7 +34,7 @@ def can_be_tried(rule: Rule, sample: Sample) -> bool:
     return any(fix.safe for fix in rule.fixes) and bool(rule.checks) and not sample.is_folder
 
 
-def mends(
+def fix_makes_sample_pass(
     criteria: Criteria,
     rule: Rule,
     sample: Sample,
@@ -43,7 +43,7 @@ def mends(
 ) -> bool:
     """Return whether the rule passes after its safe fixes, as `criteria fix` applies them."""
     ((name, text),) = sample.files.items()
-    mended = fixes.mend(criteria, (rule.id,), text, formatter).text
+    mended = fixes.fix_text(criteria, (rule.id,), text, formatter).text
     return mended != text and passes(Sample.of_text(mended, name)) is True
 
 
@@ -268,7 +268,7 @@ def _try_samples(
                 verdict = SampleVerdict.NOT_MEASURED
             mended = None
             if verdict is SampleVerdict.REPORTED and not is_judged and can_be_tried(rule, sample):
-                mended = mends(
+                mended = fix_makes_sample_pass(
                     criteria,
                     rule,
                     sample,

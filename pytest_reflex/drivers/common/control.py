@@ -93,7 +93,7 @@ class StopControl:
         self._look, self._cancel = look, cancel
         self._reason: str | None = None
 
-    def heed(self, asked: Requests) -> str | None:
+    def check(self, asked: Requests) -> str | None:
         """Return the reason of a request to stop, now or at an earlier look; None for none."""
         if asked.stop is not None:
             self._reason = asked.stop
@@ -123,7 +123,7 @@ class StopControl:
 
     def _keep_looking(self, over: threading.Event) -> None:
         while not over.wait(POLL) and not self._cancel.is_set():
-            self.heed(self._look())
+            self.check(self._look())
 
 
 _MOST_BYTES = 50_000_000

@@ -122,7 +122,7 @@ def drive(
         while True:
             polled = yield from store.poll()
             inputs = Inputs(
-                stop=control.heed(polled.requests),
+                stop=control.check(polled.requests),
                 tampering=polled.forgery or tampering(),
                 elapsed=clock() - began,
             )

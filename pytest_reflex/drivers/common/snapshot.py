@@ -16,8 +16,8 @@ from pytest_reflex.drivers.common.control import ControlFile
 from pytest_reflex.drivers.common.lease import Lease, mark_of
 from pytest_reflex.errors import LockedError, StateError, UnreadableError, read_or_raise
 from pytest_reflex.storage.atomic import (
-    keep_aside,
-    move_aside,
+    keep_copy,
+    quarantine,
     remove_file,
     remove_strays,
     replace_file,
@@ -89,12 +89,12 @@ class SnapshotFile(Generic[State]):
         except StateError as error:
             if self.path.is_symlink():
                 raise
-            self._put_aside(lambda: move_aside(self.path, _CORRUPT), error.why)
+            self._put_aside(lambda: quarantine(self.path, _CORRUPT), error.why)
             return None
         try:
             return None if data is None else self._load(data)
         except ValueError as error:
-            self._put_aside(lambda: keep_aside(self.path, data or b"", _CORRUPT), str(error))
+            self._put_aside(lambda: keep_copy(self.path, data or b"", _CORRUPT), str(error))
         return None
 
     def _put_aside(self, put: Callable[[], Path], why: str) -> None:

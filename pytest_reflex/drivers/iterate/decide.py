@@ -202,7 +202,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in stripped if line]
 
 
-def unheard(text: str, *, offers_success: bool) -> str:
+def unread_feedback(text: str, *, offers_success: bool) -> str:
     """Return the message about a signal in an answer that counts for nothing; empty without one."""
     if parse_promise(text) is Promise.SUCCESS:
         return "" if offers_success else _NOT_OFFERED

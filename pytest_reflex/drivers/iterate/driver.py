@@ -27,7 +27,7 @@ from pytest_reflex.drivers.iterate.decide import (
     doubt,
     outcome_of_answer,
     outcome_with_gates,
-    unheard,
+    unread_feedback,
 )
 from pytest_reflex.drivers.iterate.gates import ITERATION_VARIABLE
 from pytest_reflex.drivers.iterate.log import Log
@@ -103,7 +103,7 @@ class IterateDriver:
         )
         return stop or RunIteration(state.iteration + 1)
 
-    def tell_not_held(self, unknown: Collection[str]) -> None:
+    def report_lost_lock(self, unknown: Collection[str]) -> None:
         """Warn once of the parts of a budget that cannot be held, since they are `unknown`."""
         bounds = self._work.bounds
         text = not_held(bounds.budget, unknown, other_limits(bounds))
@@ -115,7 +115,7 @@ class IterateDriver:
         """Yield that the tool is waited for."""
         yield begins(self._store.state, self._work.agent.name)
 
-    def _tell_wait(self, reason: str) -> None:
+    def _report_wait(self, reason: str) -> None:
         self._log.warning(reason)
         self._wait(waits(self._store.state, reason))
 
@@ -206,7 +206,7 @@ class IterateDriver:
             environment={ITERATION_VARIABLE: str(number), RUN_DIR: str(self._work.folder)},
             seconds_left=self._seconds_left(),
             cancel=self._cancel,
-            tell=self._tell_wait,
+            tell=self._report_wait,
             keep_partial=partial(self._keep_partial, number),
         )
 
@@ -237,10 +237,10 @@ class IterateDriver:
             self._work.commits.after_agent()
         procedure = self._work.procedure
         found = outcome_of_answer(reply, offers_success=procedure.success)
-        self._tell_reply(number, reply, limited=found.limited)
+        self._report_reply(number, reply, limited=found.limited)
         results: tuple[GateResult, ...] = ()
         if found.cause is None and (changed or not self._denied):
-            self._tell_doubts(reply, changed)
+            self._report_doubts(reply, changed)
             told = partial(self._log.report_gate, number)
             results = self._work.gates.run(
                 number, cancel=self._cancel, told=told, calls=self._store.calls
@@ -271,7 +271,7 @@ class IterateDriver:
             answer="" if reply.error else _end(reply.text, _ANSWER),
         )
 
-    def _tell_reply(self, number: int, reply: Reply, *, limited: bool) -> None:
+    def _report_reply(self, number: int, reply: Reply, *, limited: bool) -> None:
         """Report what a tool said, and keep what it had written where that was cut short."""
         text = partial_output(reply)
         # The log has the end of what a tool wrote that failed by itself.
@@ -281,10 +281,10 @@ class IterateDriver:
         if not reply.error and not limited:
             self._log.report_answer(number, _end(reply.text, _ANSWER), len(reply.text))
 
-    def _tell_doubts(self, reply: Reply, changed: bool | None) -> None:
+    def _report_doubts(self, reply: Reply, changed: bool | None) -> None:
         offered = self._work.procedure.success
         doubts = doubt(reply.text, changed=changed)
-        for warning in filter(None, (unheard(reply.text, offers_success=offered), doubts)):
+        for warning in filter(None, (unread_feedback(reply.text, offers_success=offered), doubts)):
             self._log.warning(warning)
 
     def _tell(self, done: Iteration, total: int) -> None:
@@ -298,7 +298,7 @@ class IterateDriver:
             aborting=stop is not None and stop.reason is StopReason.FAILURES,
         )
         self._log.report_spend(done, state)
-        self.tell_not_held(unknown_of(state.spend))
+        self.report_lost_lock(unknown_of(state.spend))
         if bounds.unchanged and self._unchanged and self._unchanged % bounds.unchanged == 0:
             self._log.report_unchanged(self._unchanged, bounds.unchanged)
 

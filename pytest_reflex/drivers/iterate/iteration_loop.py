@@ -66,7 +66,7 @@ class IterationLoop:
             modified=work.gates.find_modified,
             now=now,
             fresh=fresh,
-            ending=self._tell_undo,
+            ending=self._report_undo,
         )
 
     @property
@@ -98,7 +98,7 @@ class IterationLoop:
         try:
             self._store.begin()
             self._report_modified()
-            driver.tell_not_held(limits.unreported_parts(self._work.agent))
+            driver.report_lost_lock(limits.unreported_parts(self._work.agent))
             yield start_event(self.state)
             with closing(driven):
                 yield from self._waits.before(driven)
@@ -114,7 +114,7 @@ class IterationLoop:
         """Report how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
         self.log.report_end(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
 
-    def _tell_undo(self) -> None:
+    def _report_undo(self) -> None:
         """Report how the commits of this sitting are undone."""
         if self._work.commits is not None and self._work.commits.made:
             self.log.info(undo_text(self._work.commits.made))

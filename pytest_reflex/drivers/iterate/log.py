@@ -69,9 +69,9 @@ class Log:
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = messages.start_text(self._procedure, bounds)
         self._tell("started", text, fields=fields)
-        self._tell_caps(bounds)
+        self._report_caps(bounds)
 
-    def _tell_caps(self, bounds: Bounds) -> None:
+    def _report_caps(self, bounds: Bounds) -> None:
         if caps := messages.caps_text(bounds):
             self._tell("unlimited", caps, fields={"phase": "start"})
 
@@ -87,7 +87,7 @@ class Log:
         self._tell("resumed", text, fields=fields)
         text = messages.previous_text(state)
         self._tell("previous", text, fields=fields)
-        self._tell_caps(bounds)
+        self._report_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Report that iteration `number` (from 1) of `total` (0: no limit) begins."""
@@ -200,7 +200,7 @@ class Log:
     def report_unsaved(self, text: str) -> None:
         """Report what matters only now: the file does not keep it."""
         record = LogRecord(event="message", message=text)
-        if record.is_told(self._volume):
+        if record.is_shown(self._volume):
             self._show(record, self._clock())
 
     def info(self, text: str) -> None:
@@ -261,7 +261,7 @@ class Log:
 
     def _tell(self, event: str, message: str, level: LogLevel = LogLevel.INFO, **more: Any) -> None:
         record, now = LogRecord(event=event, message=message, level=level, **more), self._clock()
-        if record.is_told(self._volume):
+        if record.is_shown(self._volume):
             self._show(record, now)
         if self._file is not None:
             self._file.append(self._as_line(record, now))

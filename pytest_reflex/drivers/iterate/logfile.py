@@ -24,7 +24,7 @@ from pytest_reflex.drivers.iterate.model import CutIteration, Iteration, State
 from pytest_reflex.errors import ExitCode, StateError
 from pytest_reflex.model.json_fault import json_object
 from pytest_reflex.model.plain import escape_control
-from pytest_reflex.storage.atomic import keep_aside, write_all
+from pytest_reflex.storage.atomic import keep_copy, write_all
 from pytest_reflex.storage.files import refuse_links
 
 DRIVER = "iterate"
@@ -161,7 +161,7 @@ class LogRecord:
     silent: bool = False
     tone: str = ""
 
-    def is_told(self, volume: Verbosity) -> bool:
+    def is_shown(self, volume: Verbosity) -> bool:
         if self.silent:
             return False
         if self.last or self.level in (LogLevel.WARNING, LogLevel.ERROR):
@@ -218,7 +218,7 @@ def keep_partial(folder: Path, run: str, number: int, text: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise StateError(f"{folder} could not be made: {error.strerror}") from None
-    return keep_aside(place, text.encode("utf-8", "backslashreplace"), "partial")
+    return keep_copy(place, text.encode("utf-8", "backslashreplace"), "partial")
 
 
 class LogFile:
@@ -275,7 +275,7 @@ class LogFile:
         if json_object(last) is not None:
             write_all(descriptor, b"\n")
             return
-        kept = keep_aside(self.path, last, "torn")
+        kept = keep_copy(self.path, last, "torn")
         os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(last))
         self._say("torn", f"has a last line that was cut short: a copy is kept as {kept.name}")
 

@@ -187,7 +187,7 @@ def feedback_text(count: int) -> str:
     return f"Feedback for the next iteration: {pluralize(count, 'message')}"
 
 
-def unheard_feedback_text(count: int) -> str:
+def unread_feedback_text(count: int) -> str:
     return f"Feedback came too late for an iteration: {pluralize(count, 'message')}"
 
 

@@ -64,7 +64,7 @@ def driven_procedure(root: Path) -> str:
     return driven[0]
 
 
-def procedure_to_tell(root: Path) -> str:
+def find_driven_procedure(root: Path) -> str:
     """Return the procedure that feedback is meant for: that which is driven, or can go on.
 
     Raises UsageError where it is none, or not the only one.

@@ -29,7 +29,7 @@ from pytest_reflex.drivers.iterate.run_config import RunConfig
 from pytest_reflex.drivers.iterate.state import run_folder
 from pytest_reflex.drivers.iterate.tree import WorkingTree
 from pytest_reflex.errors import UsageError
-from pytest_reflex.host import Host, agent_kinds, employ_judge, make_agent
+from pytest_reflex.host import Host, agent_kinds, make_agent, register_judge
 from pytest_reflex.model.steps import Askable, Question, Reply
 from pytest_reflex.settings import Settings
 from pytest_reflex.settings.files import place_of
@@ -116,7 +116,7 @@ def _gates(
     """Return the gates; criteria among them have the judge that is named, else configured."""
     gates = gates_of(procedure, settings)
     if judge is not None or any(gate.criteria for gate in gates):
-        employ_judge(host, settings, judge, runs=runs)
+        register_judge(host, settings, judge, runs=runs)
         keep_votes(host.registry, settings)
     return Gates(gates, project=project, registry=host.registry, exclude=own, runs=runs)
 

@@ -14,7 +14,7 @@ from pytest_reflex.drivers.common.snapshot import SnapshotFile
 from pytest_reflex.drivers.iterate import logfile
 from pytest_reflex.drivers.iterate.decide import apply, end, exit_code, is_complete
 from pytest_reflex.drivers.iterate.log import Log
-from pytest_reflex.drivers.iterate.messages import unheard_feedback_text
+from pytest_reflex.drivers.iterate.messages import unread_feedback_text
 from pytest_reflex.drivers.iterate.model import Baseline, CutIteration, Iteration, State
 from pytest_reflex.errors import ExitCode, ReflexError, StateError
 from pytest_reflex.model.run import Cost
@@ -97,11 +97,11 @@ class IterateStore:
             self._forget(lambda: self._control.take(asked))
         return PollResult(requests=requests)
 
-    def _tell_unheard(self) -> None:
+    def _report_unread(self) -> None:
         """Warn of feedback that came too late: there is no next iteration."""
         late = {key: "" for key in self.requests().feedback if key not in self._heard}
         if number := len({**self._state.feedback, **late}):
-            self._log.warning(unheard_feedback_text(number))
+            self._log.warning(unread_feedback_text(number))
 
     def _forget(self, remove: Callable[[], None]) -> None:
         self._control.forget(remove, self._log.warning)
@@ -119,7 +119,7 @@ class IterateStore:
         """Save the end, or remove the state where there is nothing left to do."""
         yield from self.poll()
         if stop.reason in _REMOVED:
-            self._tell_unheard()
+            self._report_unread()
         self._state = end(self._state, stop.reason)
         code = exit_code(stop.reason, self._state)
         if stop.reason in _REMOVED:

@@ -151,7 +151,7 @@ class ConsoleReporter:
     def end(self, loop: ReflexLoop) -> None:
         """Print the summary, and what was changed since the start."""
         files, state = project_of(loop.files), loop.state
-        changed = counts(files.initial_texts, files.territory.read())
+        changed = counts(files.initial_texts, files.editable_files.read())
         self._print_wrapped(
             [*([] if self.quiet else [[]]), *iteration.summary(state, advises=False)]
         )

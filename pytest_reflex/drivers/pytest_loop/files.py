@@ -211,7 +211,7 @@ class ProjectFiles:
         return Path(os.path.normpath(self._run.folder.absolute() / self.tree["root"]))
 
     @property
-    def territory(self) -> EditableFiles:
+    def editable_files(self) -> EditableFiles:
         return EditableFiles(root=self.project, patterns=tuple(self.tree["patterns"]))
 
     @property
@@ -232,16 +232,16 @@ class ProjectFiles:
 
     def document(self) -> str:
         """Return the document of changes as the files have it now; raises ArtifactError."""
-        return document(self.initial_texts, self.territory.read())
+        return document(self.initial_texts, self.editable_files.read())
 
     def validation_error(self) -> str:
         """Return why the files as they are now are not artifacts, an empty string where they
         are.
         """
-        if found := faults(self.territory, self.recorded_files(), self.links):
+        if found := faults(self.editable_files, self.recorded_files(), self.links):
             return "; ".join(found.values())
         try:
-            self.territory.read()
+            self.editable_files.read()
         except ArtifactError as error:
             return error.problems[0].message
         return ""
@@ -259,13 +259,13 @@ class ProjectFiles:
         `take_refusals` reports it later.
         """
         recorded = self.recorded_files()
-        found = faults(self.territory, recorded, self.links)
+        found = faults(self.editable_files, recorded, self.links)
         for place in found:
             clear(self.project, place, self._run.folder / REFUSED)
         for path, text in recorded.items():
             if any(path == place or path.startswith(f"{place}/") for place in found):
                 clear_way(self.project, path, self._run.folder / REFUSED, self.links)
-                self.territory.write_one(path, text)
+                self.editable_files.write_one(path, text)
         for place in found.keys() & self.links.keys():
             with suppress(OSError):  # somebody has put something else there
                 (self.project / place).symlink_to(self.links[place])
@@ -299,7 +299,7 @@ class ProjectFiles:
 
     def _write_tree(self, texts: Mapping[str, str]) -> None:
         self.restore()
-        territory = self.territory
+        territory = self.editable_files
         for path in texts:
             clear_way(self.project, path, self._run.folder / REFUSED, self.links)
         territory.write(texts)

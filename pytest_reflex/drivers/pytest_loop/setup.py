@@ -31,7 +31,7 @@ from pytest_reflex.drivers.reflex.extend import ExtendRequest, extension
 from pytest_reflex.drivers.reflex.history import digest
 from pytest_reflex.drivers.reflex.named_files import read_orders, refuse_record
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
-from pytest_reflex.drivers.reflex.run_integrity import accept_project, free_steps, seal_of
+from pytest_reflex.drivers.reflex.run_integrity import accept_project, free_steps, rules_hash
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
 from pytest_reflex.drivers.reflex.scope_guard import OFF
 from pytest_reflex.drivers.reflex.setup import NewLoop, Proposal, start_event
@@ -142,7 +142,7 @@ def _start_event(
         limits=found.limits,
         level=Level.B,
         draft=None,
-        seal=seal_of(found.criteria, settings["plugins"]),
+        seal=rules_hash(found.criteria, settings["plugins"]),
         orders=read_orders(settings["loop.prompts"], order.root),
     )
     begun = start_event(proposal, files.alias, order.root, settings, agents)
@@ -193,7 +193,7 @@ def take_up(
         steps = equip(files)
         register_steps(host, steps)
         record = files.state.setup.get("record", "")
-        scope = _scope(tree.project, files, tree.territory, record)
+        scope = _scope(tree.project, files, tree.editable_files, record)
         watch = ProjectWatch.resume(scope, files.latest_events())
         if accept_changes:
             opening += accept_project(files, watch)

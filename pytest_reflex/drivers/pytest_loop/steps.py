@@ -54,7 +54,7 @@ class AroundPlugins:
     @hookimpl(wrapper=True)
     def pytest_reflex_produce(self, request: StepRequest) -> Generator[None, Any, Any]:
         """Return an answer as the document of changes that it leads to."""
-        texts = self._files.territory.read()
+        texts = self._files.editable_files.read()
         reply = yield
         if not isinstance(reply, Reply) or not isinstance(reply.text, str):
             return reply
@@ -89,7 +89,7 @@ def with_document(
     if objection := files.validation_error():
         files.put_back()
         return replace(reply, error=objection)
-    now = files.territory.read()
+    now = files.editable_files.read()
     if now == texts and silent:
         return replace(reply, error="no file was changed, and it answered nothing")
     if now == texts:
@@ -105,13 +105,13 @@ def _parse_answer(
 ) -> dict[str, str]:
     """Return the files that an answer leads to: JSON with texts, or a document of changes."""
     if not text.startswith(TITLE):
-        return {**texts, **read_files(text, files.territory.covers)}
+        return {**texts, **read_files(text, files.editable_files.covers)}
     try:
         now = rebuilt(files.initial_texts, text)
     except StateError as error:
         raise ContractError(error.problems[0].message) from None
     changed = sorted(path for path in {*now, *texts} if now.get(path) != texts.get(path))
-    if refused := [path for path in changed if not files.territory.covers(path)]:
+    if refused := [path for path in changed if not files.editable_files.covers(path)]:
         raise ContractError(f"{refused[0]!r} may not be changed")
     if has_to_change and not changed:
         raise ContractError("the document of changes in the answer is the one that it was given")
@@ -145,11 +145,11 @@ class RefineStep:
         if request.files is not None or request.step.value.lower() in self._offline:
             return None
         try:
-            texts = self._files.territory.read()
+            texts = self._files.editable_files.read()
         except ReflexError as error:
             return Reply(text="", agent="files", error=error.problems[0].message)
         return self._ask(
-            replace(request, files=_select_files(self._files.territory.patterns, texts))
+            replace(request, files=_select_files(self._files.editable_files.patterns, texts))
         )
 
     def _ask(self, request: StepRequest) -> Reply:
@@ -181,7 +181,7 @@ class RefineStep:
 
     def _apply_fixes(self, request: StepRequest) -> tuple[Texts, list[Mapping[str, str]]]:
         """Return the texts with the fixes, on disk already, and the issues that they leave."""
-        before, remaining = self._files.territory.read(), []
+        before, remaining = self._files.editable_files.read(), []
         texts = dict(before)
         for issue in request.issues:
             rule = request.criteria.rule(issue["rule_id"])
@@ -200,7 +200,7 @@ class RefineStep:
             if texts.get(path) == old:
                 remaining.append(issue)
         if texts != before:
-            self._files.territory.write(texts)
+            self._files.editable_files.write(texts)
         return texts, remaining
 
     def _refine(self, request: StepRequest, texts: Texts) -> Reply:
@@ -208,7 +208,7 @@ class RefineStep:
         shown = replace(
             request,
             artifact=document(self._files.initial_texts, texts),
-            files=_select_files(self._files.territory.patterns, texts),
+            files=_select_files(self._files.editable_files.patterns, texts),
         )
         has_to_change = "refine" not in self._offline
         return with_document(self._files, self._ask(shown), texts, has_to_change=has_to_change)
@@ -295,7 +295,7 @@ class TreeSteps:
     def _where(self, row: RuleResult) -> str:
         """Return what is to be changed for a rule: its artifact, or whatever may be."""
         artifact = artifact_of(row.rule)
-        return relative(self.files, artifact) or ", ".join(self.files.territory.patterns)
+        return relative(self.files, artifact) or ", ".join(self.files.editable_files.patterns)
 
     @hookimpl(trylast=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:

@@ -307,12 +307,12 @@ class ReflexStore:
         if self._goes_on:
             self._goes_on = False
             yield goes_on(self.state)
-        yield from self._untold()
+        yield from self._unreported_events()
         while True:
             requests = files.requests()
             if not files.adopt_changes_by_hand() and not files.adopt_feedback(requests.feedback):
                 return PollResult(requests=requests, forgery=files.forgery())
-            yield from self._untold()
+            yield from self._unreported_events()
 
     def commit(self, outcome: StepOutcome) -> Iterator[DriverEvent]:
         """Make a step durable; votes that were given in it are so already, and reported first."""
@@ -322,7 +322,7 @@ class ReflexStore:
         finally:  # an event counts, also where run.json could not be written behind it
             if self.state.last_seq > last:
                 self._calls.settle(outcome.step)
-        yield from self._untold()
+        yield from self._unreported_events()
 
     def end(self, stop: Stop) -> Iterator[DriverEvent]:
         """Make the last event durable; the best artifact stands then."""
@@ -335,13 +335,13 @@ class ReflexStore:
     def leave(self) -> None:
         """Count and report what was interrupted; a history without an end goes on."""
         with suppress(ReflexError, OSError):  # the disk may be the very reason
-            for done in (*self._calls.interrupted_calls(), *self._files.unheard_votes()):
+            for done in (*self._calls.interrupted_calls(), *self._files.unrecorded_votes()):
                 self._files.commit(done)
             self._files.end_calls()
-            for event in self._untold():
+            for event in self._unreported_events():
                 self._tell(event)
 
-    def _untold(self) -> Iterator[DriverEvent]:
+    def _unreported_events(self) -> Iterator[DriverEvent]:
         for event in self._files.latest_events()[self._told :]:
             self._told += 1
             record(self._hooks, event)

@@ -156,7 +156,9 @@ def evaluate(
         done = phase_error(Step.EVALUATE, refused)
     elif done.kind is EventKind.EVALUATION_DONE:
         done = replace(done, payload={**done.payload, **accepted})
-    return add_vote_cost(done, evaluation, (*votes, *files.state.votes), lost=files.unheard_votes())
+    return add_vote_cost(
+        done, evaluation, (*votes, *files.state.votes), lost=files.unrecorded_votes()
+    )
 
 
 def evaluate_free(run: RecordedRun, hooks: Any, project: Path) -> StepOutcome:

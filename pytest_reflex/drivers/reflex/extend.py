@@ -21,7 +21,7 @@ from pytest_reflex.drivers.reflex.run_integrity import (
     free_steps,
     inputs_of,
     manifest_of,
-    seal_of,
+    rules_hash,
     watch_again,
 )
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -88,7 +88,7 @@ def adopt(
         {
             "limits": limits.to_json(),
             "setup": {key: value for key, value in setup.items() if value != ""},
-            "seal": seal_of(state.criteria, plugins),
+            "seal": rules_hash(state.criteria, plugins),
             "sealed": sealed.to_json(),
             PROJECT: watch.record(),
             **({"agent_commands": commands} if commands else {}),

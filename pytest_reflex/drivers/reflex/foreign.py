@@ -122,7 +122,7 @@ class _Foreign:
 
     def event(self) -> Event:
         """Return the run as one event."""
-        from pytest_reflex.drivers.reflex.run_integrity import seal_of
+        from pytest_reflex.drivers.reflex.run_integrity import rules_hash
 
         run, done, task = self._run, self._completed_steps(), self._run["task"]
         payload: dict[str, Any] = {
@@ -131,7 +131,7 @@ class _Foreign:
             "task": {"prompt": task["prompt"], "ideal_result": task.get("ideal_result", "")},
             "criteria": self._criteria.to_json(),
             "limits": Limits(max_iterations=int(run.get("max_iterations") or 4)).to_json(),
-            "seal": seal_of(self._criteria),
+            "seal": rules_hash(self._criteria),
             "setup": {"criteria_source": RUN, "agents": {}, "confirmation": {"by": "its program"}},
             "adopted": {
                 **self._end(),

@@ -18,8 +18,8 @@ from pytest_reflex.drivers.reflex.statefile import (
     CALLS,
     HISTORY,
     RUN,
+    mentions,
     refuse_newer,
-    tells_of,
 )
 from pytest_reflex.drivers.reflex.steps import StepOutcome, interrupt_outcome
 from pytest_reflex.errors import StateError, TamperedError, UsageError
@@ -28,7 +28,7 @@ from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.plain import one_line
 from pytest_reflex.model.run import RunState, Spend, unknown_cost
 from pytest_reflex.model.stop import RunStatus, StopReason
-from pytest_reflex.storage.atomic import keep_aside
+from pytest_reflex.storage.atomic import keep_copy
 from pytest_reflex.storage.files import read_if_regular, read_object
 
 
@@ -40,7 +40,7 @@ def keep_partial(place: Path, text: str, beside: str) -> tuple[str, str]:
     """
     data = text.encode("utf-8", "backslashreplace")
     try:
-        kept = keep_aside(place, data, "partial")
+        kept = keep_copy(place, data, "partial")
     except StateError as error:
         return "", f"what it had written could not be kept: {error.problems[0].message}"
     return kept.name, f"what it had written is kept in {one_line(kept.name)} beside {beside}"
@@ -89,7 +89,7 @@ class PendingCall:
 
 def find_lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[PendingCall]:
     """Return the calls that run.json has as under way and that are in no event."""
-    wire = run.get(CALLS) if tells_of(run, events[0].run_id) else None
+    wire = run.get(CALLS) if mentions(run, events[0].run_id) else None
     calls = [call for one in (wire if isinstance(wire, list) else ()) for call in _calls(one)]
     return [
         call
@@ -137,7 +137,7 @@ def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_line
             hint=f"name the folder {state.alias}, or give its {ARTIFACT} to `loop new --input`",
         )
     refuse_newer(written, folder / RUN)
-    if not tells_of(written, state.run_id):
+    if not mentions(written, state.run_id):
         return
     running = state.status is RunStatus.RUNNING
     if running and (written.get("stop") or {}).get("reason") == StopReason.TAMPERED.value:
@@ -157,6 +157,6 @@ def refuse_what_is_ahead(run: RecordedRun, written: Mapping[str, Any], torn_line
 def keep_broken_state(folder: Path, run_id: str) -> list[Path]:
     """Keep a run.json that does not describe a run, and return where; it is written anew."""
     path = folder / RUN
-    if tells_of(read_object(path), run_id) or (data := read_if_regular(path)) is None:
+    if mentions(read_object(path), run_id) or (data := read_if_regular(path)) is None:
         return []
-    return [keep_aside(path, data, "corrupt")]
+    return [keep_copy(path, data, "corrupt")]

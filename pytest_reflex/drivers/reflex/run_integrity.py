@@ -48,7 +48,7 @@ from pytest_reflex.model.targets import CompiledCheck
 _TOLD = 3
 
 
-def seal_of(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
+def rules_hash(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
     """Return the SHA-256 that changes where criteria or the source of a plugin change."""
     text = json.dumps(criteria.to_json(), sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
@@ -126,7 +126,7 @@ class IntegrityWatch:
     def find_tampering(self) -> str:
         """Return which files were added, changed or removed since the start; empty for none."""
         if self._manifest is None:
-            same = seal_of(Criteria.from_json(self._criteria), self._plugins) == self._seal
+            same = rules_hash(Criteria.from_json(self._criteria), self._plugins) == self._seal
             return "" if same else "the rules or the code of a plugin were changed"
         found = look_again(self._manifest)
         changes = compare(self._manifest, found)

@@ -164,7 +164,7 @@ class RunFiles(RecordedRun):
             self._calls.append(lost_calls.PendingCall(step, self.state.last_seq, vote))
             self._write_run()
 
-    def unheard_votes(self) -> list[StepOutcome]:
+    def unrecorded_votes(self) -> list[StepOutcome]:
         """Return the event, if there is one to be, for calls of a judge that are in no event."""
         with self._lock:
             votes = [call for call in self._calls if call.vote]

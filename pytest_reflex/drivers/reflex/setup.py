@@ -33,7 +33,7 @@ from pytest_reflex.drivers.reflex.run_integrity import (
     inputs_of,
     manifest_of,
     rule_files,
-    seal_of,
+    rules_hash,
 )
 from pytest_reflex.drivers.reflex.run_status import RunOverview, find_interrupted, find_run
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -130,7 +130,7 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         limits=limits_of(settings),
         level=level,
         draft=draft,
-        seal=seal_of(criteria, settings["plugins"]),
+        seal=rules_hash(criteria, settings["plugins"]),
         sources=sources,
         holding=holding,
         orders=read_orders(prompts, project),

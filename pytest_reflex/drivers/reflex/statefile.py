@@ -107,7 +107,7 @@ def dump(document: dict[str, Any]) -> bytes:
         return json.dumps(document, allow_nan=False).encode() + b"\n"
 
 
-def tells_of(written: Mapping[str, Any], run_id: str) -> bool:
+def mentions(written: Mapping[str, Any], run_id: str) -> bool:
     """Return whether a run.json is one of that run; another program may leave out `last_seq`."""
     last = written.get("last_seq", 0)
     is_number = isinstance(last, int) and not isinstance(last, bool)

@@ -93,7 +93,7 @@ def tell(
     return _settle(
         run,
         Requests(feedback={key: text}),
-        alone=lambda: _tell_idle(open_run(run.folder), key, text),
+        alone=lambda: _report_idle(open_run(run.folder), key, text),
         is_done=lambda: _is_durable(run, key),
         patience=patience,
     )
@@ -196,7 +196,7 @@ def _evaluate_last(
     return f" (the last artifact was not evaluated: {why})" if why else ""
 
 
-def _tell_idle(held: RunFiles, key: str, text: str) -> StopResponse:
+def _report_idle(held: RunFiles, key: str, text: str) -> StopResponse:
     with closing(held) as files:
         state = files.state
         if files.has_feedback(key):  # its driver took it up, and may have ended since

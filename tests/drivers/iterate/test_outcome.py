@@ -13,7 +13,7 @@ from pytest_reflex.drivers.iterate.decide import (
     outcome_of_answer,
     outcome_with_gates,
     parse_promise,
-    unheard,
+    unread_feedback,
 )
 from pytest_reflex.drivers.iterate.model import FailureCause, GateResult, IterationGate
 from pytest_reflex.model.plain import strip_ansi
@@ -159,7 +159,7 @@ def test_what_stands_before_prose_is_no_signal(before: str, prose: str) -> None:
 def test_a_signal_in_quotes_is_none_and_is_noticed(last: str, near: bool) -> None:
     answer = f"did it\n\n{last}\n \n"
     told = f"The last line of the answer is not a signal, as it is not bare: {last}"
-    assert unheard(answer, offers_success=True) == (told if near else "")
+    assert unread_feedback(answer, offers_success=True) == (told if near else "")
     assert parse_promise(answer) is (Promise.SUCCESS if last == YES else None)
 
 

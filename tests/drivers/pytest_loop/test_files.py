@@ -121,7 +121,7 @@ def test_a_project_may_be_moved_with_its_runs(folder: Path, tmp_path: Path) -> N
     tmp_path.rename(moved)
     files = open_run(moved / "state" / "run")
     assert project_of(files).project == moved
-    assert project_of(files).territory.read() == OLD
+    assert project_of(files).editable_files.read() == OLD
 
 
 def test_a_run_of_one_text_is_none_of_a_session(folder: Path) -> None:
