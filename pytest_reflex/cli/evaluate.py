@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document; with --watch, one per line."
 )
-@click.option("--format", "report", metavar="NAME", help="Print with a registered reporter.")
+@click.option("--format", "report", metavar="NAME", help="Report format: json, or one of a plugin.")
 @click.option("--watch", is_flag=True, help="Evaluate again at each save, until Ctrl-C.")
 def evaluate(
     artifacts: tuple[Path, ...],

@@ -12,11 +12,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pytest_reflex.contracts.validate import names, pointer, problems, schema
+from pytest_reflex.drivers.iterate.decide import ENDINGS as ITERATE_ENDINGS
+from pytest_reflex.drivers.reflex.decide import ENDINGS as REFLEX_ENDINGS
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import Level, Outcome, Severity, Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.results import CheckResult, Evaluation, RuleResult
 from pytest_reflex.model.rules import CheckSpec, Rule
+from pytest_reflex.model.stop import ENDS, StopReason
 from pytest_reflex.storage.lines import NO_LINE, encode
 
 OURS = ["checks", "critique", "current", "evaluation", "event", "plan", "run"]
@@ -148,6 +151,15 @@ def test_long_values_are_cut_in_messages() -> None:
     found = problems("plan", {"plan": "x" * 5000})
     assert len(found[0]) < 400
     assert found[0].endswith("is not of type 'array'")
+
+
+def test_schemas_have_the_reasons_to_stop_of_their_loops() -> None:
+    """What a new reason needs besides its row: see "Where does a new thing go?"."""
+    assert set(ENDS) == set(StopReason), "each reason has a row in ENDS"
+    reasons = schema("run")["properties"]["stop"]["properties"]["reason"]["enum"]
+    assert set(reasons) == {"", *(one.value for one in REFLEX_ENDINGS)}
+    outcomes = set(schema("iteration-log")["properties"]["outcome"]["enum"])
+    assert {one.value for one in ITERATE_ENDINGS} <= outcomes
 
 
 def test_many_problems_are_cut() -> None:
