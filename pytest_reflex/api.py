@@ -35,16 +35,16 @@ def evaluate(
     judge: str | None = None,
     outside: bool = False,
 ) -> Evaluation:
-    """Judge one artifact (a file or a folder) and return its evaluation.
+    """Evaluate one artifact (a file or a folder) and return its evaluation.
 
     `criteria` is a template's name, a file, or criteria already loaded; `phase` "A" or "B"
     (default B, or A where there is no rule of B); `threshold` overrides the criteria's own;
     `root` is the working directory of commands (default: the current one); with `outside`, links
     that lead out of a folder are followed.
-    `judge` names an agent that judges what no program can (a preset, or one of the configuration);
-    without it no agent does, whatever the configuration says. `judge_cache` and `judge_when` of the
-    configuration count.
-    Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be judged.
+    `judge` names the agent that is the LLM judge (a preset, or one of the configuration);
+    without it LLM-graded rules are not measured, whatever the configuration says. `judge_cache`
+    and `judge_when` of the configuration count.
+    Raises ReflexError (CriteriaError, ArtifactError, UsageError) where nothing can be evaluated.
     """
     from contextlib import ExitStack
 

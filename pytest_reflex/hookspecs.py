@@ -79,7 +79,7 @@ def pytest_reflex_prepare(request: StepRequest) -> Reply | None:
 
 @hookspec(firstresult=True)
 def pytest_reflex_evaluate(target: Target) -> Evaluation | None:
-    """EVALUATE: judge the artifact and return an evaluation. First result counts.
+    """EVALUATE: evaluate the artifact and return an evaluation. First result counts.
 
     Build it with ``pytest_reflex.verdict.score.judge``: score and gate come from checks only.
     """

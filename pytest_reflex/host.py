@@ -233,7 +233,7 @@ def _record_judge(host: Host, recorder: Recorder | None) -> None:
 def register_judge(
     host: Host, settings: Settings, name: str | None = None, *, runs: bool = True
 ) -> None:
-    """Have an agent judge what no program can: `name`, by default that of the settings.
+    """Make the agent `name` the LLM judge, by default that of the settings.
 
     An empty name means none. Raises UsageError where the agent cannot judge.
     """
@@ -243,7 +243,7 @@ def register_judge(
 
 
 def find_judge(name: str, host: Host, settings: Settings, *, runs: bool = True) -> AgentJudge:
-    """Return the agent called `name` as a judge; raises UsageError for one that cannot be."""
+    """Return the agent called `name` as an LLM judge; raises UsageError for one that cannot be."""
     from pytest_reflex.agents.judge import AgentJudge, for_votes
 
     agent = make_agent(name, settings, agent_kinds(host), runs=runs)
@@ -256,7 +256,7 @@ def find_judge(name: str, host: Host, settings: Settings, *, runs: bool = True) 
 
 
 def judge_name(host: Host) -> str:
-    """Return who judges, an empty string for none."""
+    """Return the name of the LLM judge, an empty string for none."""
     return str(getattr(host.registry.judge, "name", ""))
 
 

@@ -226,7 +226,7 @@ def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
 
 @pytest.fixture
 def reflex(request: pytest.FixtureRequest) -> Any:
-    """Judge an artifact inside a test: ``reflex.evaluate(artifact, criteria, phase=...)``."""
+    """Evaluate an artifact inside a test: ``reflex.evaluate(artifact, criteria, phase=...)``."""
     from pytest_reflex import evaluate
     from pytest_reflex.session.fixture import Reflex
 

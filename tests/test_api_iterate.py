@@ -184,7 +184,7 @@ def test_a_run_that_was_left_is_not_begun_again_by_mistake(project: Project) -> 
 def test_a_run_has_one_owner(project: Project) -> None:
     events = pytest_reflex.run_iterate("build", max_iterations=2, project=project.folder)
     next(events)
-    with pytest.raises(pytest_reflex.ReflexError, match="build is driven by another process"):
+    with pytest.raises(pytest_reflex.ReflexError, match="another process is running build"):
         next(pytest_reflex.run_iterate("build", fresh=True, project=project.folder))
     assert story(events)[-1] == ("stopped", 2)
 

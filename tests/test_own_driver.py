@@ -248,7 +248,7 @@ def test_a_request_to_stop_now_ends_the_tool_and_counts_nothing(
     assert program.everything_has_ended()
     assert not (program.folder / ".pytest-reflex/runs/until-green/demo.control.json").exists()
     status, _, err = program.run("stop", "demo")
-    assert (status, "no process drives demo" in err) == (4, True)
+    assert (status, "no process is running demo" in err) == (4, True)
 
 
 def test_feedback_joins_the_next_prompt_once(program: Program) -> None:

@@ -18,25 +18,25 @@ Return only the required output format.
 Do not add explanations or commentary outside the specified format."""
 
 _LOOP = """\
-A loop improves one text, the artifact, until a program finds that it keeps all rules. You do one
-step of it, and know nothing but what stands here."""
+A loop improves one text, the artifact, until it passes all its rules, which a program checks. You
+do one step of the loop. This prompt is all that you get from the other steps."""
 
 _PROJECT = """\
-A loop improves files of a project until its tests pass and its rules are kept. You do one step of
-it, and know nothing but what stands here."""
+A loop improves files of a project until its tests and its rules pass. You do one step of the loop.
+This prompt is all that you get from the other steps."""
 
 _ONLY_TEXT = """\
-Answer in text: write no files and run no commands. Nothing but your answer is used."""
+Answer in text: write no files and run no commands. Only your answer is used."""
 
 _STEPS: Mapping[Step, str] = {
-    Step.PLAN: "Your step: plan what has to be written or changed next, so that the rules pass.",
-    Step.PRODUCE: "Your step: write the artifact, as the plan below says.",
+    Step.PLAN: "Your step: plan what to write or change next so that the rules pass.",
+    Step.PRODUCE: "Your step: write the artifact, following the plan below.",
     Step.PREPARE: (
-        "Your step: turn each rule below into checks by which a program sees, in the artifact, "
-        "whether\nthe rule is kept."
+        "Your step: turn each rule below into checks with which a program can tell whether the "
+        "artifact\nmeets the rule."
     ),
-    Step.CRITIQUE: "Your step: say for the rules that did not pass what exactly has to be changed.",
-    Step.REFINE: "Your step: carry out the fix instructions below, and change nothing else.",
+    Step.CRITIQUE: "Your step: for the rules that did not pass, say exactly what to change.",
+    Step.REFINE: "Your step: carry out the fix instructions below and change nothing else.",
 }
 
 _PLAN = """\
@@ -48,22 +48,22 @@ One JSON object:
 
 - 3 to 5 steps, each a string that says what to do.
 --
-- Each step is for one active rule, or for a group of them, and names it by its id.
-- What does not pass comes first; what passes stays as it is.
-- Where an artifact is shown: plan nothing that it has already.
-- No change of architecture that no rule asks for, and no step that serves no active rule."""
+- Each step serves one active rule, or a group of them, and names the rule ids.
+- Start with the rules that do not pass; leave what passes as it is.
+- If an artifact is shown, plan only what it does not have yet.
+- Plan no change of architecture that no rule asks for, and no step that serves no active rule."""
 
 _PRODUCE = """\
 ## Required output
 
-The content of the artifact and nothing else: it is stored as it comes.
+The content of the artifact and nothing else: it is stored exactly as you write it.
 
-- Give the whole artifact, not a part or a difference.
-- No remarks about it, and no fence around it.
+- Give the whole artifact, not a part or a diff.
+- Add no comments about it, and no code fence around it.
 --
 - Carry out the plan above, and only that.
-- Where a previous artifact or a draft is shown: what the plan does not concern stays as it is, to
-  the letter. Where it has already what a step of the plan asks for, do not add it a second time."""
+- If a previous artifact or a draft is shown, keep everything that the plan does not mention exactly
+  as it is. If it already has what a step of the plan asks for, do not add it again."""
 
 _PREPARE = """\
 ## Required output
@@ -75,15 +75,15 @@ One JSON object, with one or more checks for each rule above:
                 "expected": "<what it looks for, in words>" } ] }
 
 - Every check names its rule by `rule_id`: <<rules>>. Leave no rule out.
-- `search` is looked for in the whole artifact; `^` and `$` match at every line. Optional:
+- `search` is searched for in the whole artifact; `^` and `$` match at every line. Optional:
   `literal` (true: take `search` as plain text), `negate` (true: it must not be found), `min_count`,
   `max_count`, `ignore_case`, `section` (only below that Markdown heading), `block` (only in fenced
   blocks of that language).
 <<commands>>
 --
-- Work from the rules and the task. The artifact may be rewritten before the checks are run.
-- A check fails where its rule is broken: one that every text passes is worth nothing.
-- Checks are quick and always give the same result."""
+- Base the checks on the rules and the task. The artifact may be rewritten before the checks run.
+- A check must fail where its rule is not met: a check that every text passes is useless.
+- Checks must be quick and always give the same result."""
 
 COMMANDS = """\
 - A command from the list above: { "rule_id": "...", "command": "NAME", "args": { ... } }, with
@@ -101,35 +101,36 @@ One JSON object:
                 "fix_instruction": "<what to change, exactly where, and how>",
                 "expected_effect": "Rule <<rule>> passes" } ] }
 
-- At most 5 issues, each for exactly one rule of the evaluation above: severity fail first, then
-  warn, heavier rules first.
+- At most 5 issues, each for exactly one rule of the evaluation above. Order them: severity fail
+  before warn, then by weight, the highest first.
 --
-- A fix instruction is so specific that somebody who sees only it and the artifact can carry it out.
+- Make each fix instruction so specific that somebody who sees only it and the artifact can carry it
+  out.
 - Do not rewrite the artifact here."""
 
 _REFINE = """\
 ## Required output
 
-The whole improved artifact and nothing else: it replaces the old one as it comes.
+The whole improved artifact and nothing else: it replaces the old one exactly as you write it.
 
-- No remarks about it, and no fence around it.
+- Add no comments about it, and no code fence around it.
 --
 - Carry out the fix instructions above, and only those.
-- Everything they do not concern stays as it is, to the letter, and what passes goes on passing."""
+- Keep everything else exactly as it is. Rules that pass now must still pass."""
 
 _FILES = """\
 ## Required output
 
-Change the files themselves, in the working directory; or, where you cannot write files, answer with
-one JSON object that gives the whole new text of each file you change, and nothing else:
+Change the files themselves, in the working directory. If you cannot write files, answer with one
+JSON object that gives the whole new text of each file that you change, and nothing else:
 
 { "files": [ { "path": "<<path>>", "text": "<the whole new text>" } ] }
 
-- Only the files named above may be changed. The tests, the rules and every configuration are
-  protected: a change of theirs ends the run.
+- Change only the files named above. The tests, the rules and all configuration files are protected:
+  a change to them ends the run.
 --
-- Carry out the fix instructions above; what they do not concern stays as it is.
-- Make the tests pass by making the files right, not by recognising the tests."""
+- Carry out the fix instructions above; keep everything else as it is.
+- Make the tests pass by correcting the files, not by detecting the tests."""
 
 _OUTPUT: Mapping[Step, str] = {
     Step.PLAN: _PLAN,

@@ -35,7 +35,7 @@ from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.rules import ideal_of
 from pytest_reflex.model.steps import Files, StepRequest
 
-VERSION = 3
+VERSION = 4
 """Of the texts of the steps. A change of any prompt raises it: recordings hold theirs, and are
 compared with today's prompts only where these have the same (`agents.replay`)."""
 
@@ -100,7 +100,7 @@ def _places(request: StepRequest) -> Mapping[str, str]:
 def _refusal_part(request: StepRequest) -> Iterable[PromptPart]:
     if not request.complaint:
         return
-    told = [f"Reason: {request.complaint}", "Answer again, whole, in the required format."]
+    told = [f"Reason: {request.complaint}", "Answer again in full, in the required format."]
     if request.refused:
         told.insert(1, quote_answer(request.refused))
     yield _section("Your last answer was refused", "\n".join(told))
@@ -270,8 +270,8 @@ def _refined_part(request: StepRequest) -> Iterable[PromptPart]:
         for issue in refined.issues
     ]
     lines = [
-        f"After the last evaluation REFINE was asked for this, and has changed {what}: what was",
-        f"found may not hold any more. Look into {what}, and do nothing a second time.",
+        f"After the last evaluation, REFINE was asked to do the following and changed {what}, so",
+        f"the findings may be out of date. Look at {what} first, and do not make a change twice.",
         "",
         *asked,
         "",

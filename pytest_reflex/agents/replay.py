@@ -156,7 +156,7 @@ class ReplayAgent:
         same = [call for call in here if self._plain(call.prompt) == now]
         if same:
             return same[-1].reply()
-        why = f"the recording has no such question to a judge in iteration {iteration}"
+        why = f"the recording has no such question to an LLM judge in iteration {iteration}"
         return Reply(text="", agent=NAME, error=why, details={"free": True})
 
     def _plain(self, text: str, run_id: str = "") -> str:

@@ -151,7 +151,7 @@ NAME = "judged"
 NOBODY = f"it needs an LLM judge and none is configured: {NAMING}"
 NOT_ASKED = "not asked: rules already failed"
 LONGEST = 400_000
-"""Characters of an artifact that a judge is given at most."""
+"""Characters of an artifact that an LLM judge is given at most."""
 
 _OUTCOMES = {
     Ruling.PASS: Outcome.PASS,
@@ -165,7 +165,7 @@ _VOTES = whole_number(1, MOST_VOTES)
 
 KINDS = {
     "rubric": TEXT.means(
-        "what speaks for a pass and what against it, for the judge", "the rule's own words"
+        "what speaks for a pass and what against it, for the LLM judge", "the rule's own words"
     ),
     "votes": _VOTES.means("how often the LLM judge is asked at most, each time independently", "1"),
     "quorum": _VOTES.means("how many votes have to say pass", "more than half of `votes`"),
@@ -173,7 +173,7 @@ KINDS = {
 
 
 class JudgedCheck:
-    """Ask the judge that is configured; without one the rule is not measured."""
+    """Ask the LLM judge that is configured; without one the rule is not measured."""
 
     name = NAME
     parameters = KINDS
@@ -242,7 +242,7 @@ class Voting:
         return result_of_ballot(self._cast(judge, case), cancelled=cancel.is_set())
 
     def case(self, rule: Rule, texts: Mapping[str, str]) -> Case:
-        """Return what the judge is asked first."""
+        """Return what the LLM judge is asked first."""
         return Case(
             rule_id=rule.id,
             description=rule.description,
@@ -252,7 +252,7 @@ class Voting:
         )
 
     def preview(self, rule: Rule, judge: Judge | None) -> dict[str, Any]:
-        """Return what the judge would be asked: a word stands for the artifact."""
+        """Return what the LLM judge would be asked: a word stands for the artifact."""
         case = self.case(rule, {"<the artifact>": "<its text>"})
         return {
             "judge": judge.name if judge else None,
@@ -271,12 +271,12 @@ class Voting:
 
 
 def texts_of(artifact: Artifact) -> dict[str, str]:
-    """Return the texts that a judge reads, by name; raises ArtifactError."""
+    """Return the texts that an LLM judge reads, by name; raises ArtifactError."""
     parts = (artifact,) if artifact.files is None else artifact.files
     texts = {part.name: part.raw_text for part in parts}
     if (length := sum(map(len, texts.values()))) > LONGEST:
         raise ArtifactError(
-            f"it is too long for a judge: {length:,} characters, {LONGEST:,} at most"
+            f"it is too long for an LLM judge: {length:,} characters, {LONGEST:,} at most"
         )
     return texts
 

@@ -113,12 +113,12 @@ def test(
     judge: str | None,
     as_json: bool,
 ) -> int:
-    """Judge the samples of the rules of NAME|FILE, or of each RULE that is named.
+    """Check the samples of the rules of NAME|FILE, or of each RULE that is named.
 
     A good sample that passes is validated, a bad one that fails is reported. Noisy is a good
     sample that fails, missing a bad one that passes, unclear one that could not be evaluated, not
-    applicable one for which `when` of the rule does not hold. Rules that an agent judges are not
-    asked about, unless --judge names it.
+    applicable one for which `when` of the rule does not hold. LLM-graded rules are not tried,
+    unless --judge names an agent.
 
     Exit status: 0 all as it should be, 1 not, 4 bad criteria or usage.
     """
@@ -203,7 +203,7 @@ def prove(
     far beyond their length; and bad samples. A rule that passes on the empty artifact is one of
     absence. One that fails on nothing is vacuous.
 
-    Exit status: 0 no rule is vacuous, 1 one is or cannot judge, 4 bad criteria
+    Exit status: 0 no rule is vacuous, 1 one is or has a check error, 4 bad criteria
     or usage.
     """
     from pytest_reflex.criteria.author.prove import Prover

@@ -159,7 +159,7 @@ def _agents(
             continue
         row |= _agent(agent, problems)
         if name == settings["judge"] and not isinstance(agent, Askable):
-            problems.append(f"judge: agent {name!r} answers only the steps of a loop")
+            problems.append(f"LLM judge: agent {name!r} answers only the steps of a loop")
         if name in probes:
             asked.append((row, agent))
     for row, answer in zip((row for row, _ in asked), _probes(asked, problems), strict=True):

@@ -68,9 +68,7 @@ def preview_resume(
     if run.state.artifact_status == "stale":
         text = (run.folder / ARTIFACT).read_text(encoding="utf-8")
         state = replace(state, planned=True, produced=True, evaluated=False, critiqued=False)
-    note = (
-        "another process drives this loop now: to resume it would be refused" if run.alive else ""
-    )
+    note = "another process is running this loop: a resume would be refused" if run.alive else ""
     ahead = outlook(state, artifact=text, artifact_path=str(run.folder / ARTIFACT), events=events)
     return _show(host, ahead, agents, as_json=as_json, note=note)
 
@@ -229,7 +227,7 @@ def _command(agent: Any, request: StepRequest) -> CommandPreview:
 def _judge_questions(
     host: Host, rules: Iterable[Rule], checks: Mapping[tuple[str, int], CompiledCheck]
 ) -> Iterator[JudgeQuestion]:
-    """Yield what a judge is asked by checks, with the tokens of its prompts."""
+    """Yield what an LLM judge is asked by checks, with the tokens of its prompts."""
     from pytest_reflex.agents.judge import judge_sections
     from pytest_reflex.drivers.iterate.procedures import tokens_of
     from pytest_reflex.reports.dry_run import JudgeQuestion

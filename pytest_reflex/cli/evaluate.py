@@ -70,11 +70,11 @@ def evaluate(
     report: str | None,
     watch: bool,
 ) -> int:
-    """Judge ARTIFACTS (files or folders) and print score, gate and what to fix.
+    """Evaluate ARTIFACTS (files or folders) and print score, gate and what to fix.
 
-    With --watch, artifacts and criteria files that are saved are judged at once, and what a save
-    fixed and broke is reported; problems in them are reported and waited out. Those that are named
-    must be there at the start.
+    With --watch, artifacts and criteria files are evaluated at each save, and what a
+    save fixed and broke is reported; problems in them are reported and waited out. Those that are
+    named must be there at the start.
 
     Exit status: 0 passed, 1 gate failed, 4 bad criteria or usage, 5 nothing measured;
     130 where Ctrl-C ended it.
@@ -132,7 +132,7 @@ def _evaluate(judging: EvaluationJob) -> list[Evaluation]:
 
 @dataclass(slots=True, kw_only=True)
 class EvaluationJob:
-    """What is judged by what; `sources` are the files that the criteria were last read from."""
+    """What is evaluated by what; `sources` are the files that the criteria were last read from."""
 
     artifacts: Sequence[Path]
     criteria: str
@@ -239,7 +239,7 @@ def pre_commit(
     phase: str | None,
     threshold: str | None,
 ) -> int:
-    """Judge FILES, which pre-commit names, and print those that do not pass; no agent is asked.
+    """Evaluate FILES, which pre-commit names, and print those that fail; no agent is asked.
 
     Exit status: 0 all passed (or no file), 1 one did not, 4 bad criteria or usage, 5 nothing
     measured.

@@ -68,7 +68,7 @@ def run(
     wall_time: float | None,
     events: str | None,
 ) -> int:
-    """Begin a run of .ai-loop/flow.yaml for TASK, on a branch of its own, and drive it to its end.
+    """Run .ai-loop/flow.yaml for TASK, on a branch of its own, until it ends.
 
     A terminal is asked for a task that is missing, and whether to resume a run that is not
     finished. Exit status: 0 the target is met, 6 all iterations are used up, 9 error.

@@ -45,7 +45,7 @@ def find_run(name: str | None) -> RunFile:
 @now_option
 @wait_option
 def stop(name: str | None, reason: str | None, now: bool, patience: float) -> int:
-    """Ask the process that drives RUN to stop before its next step."""
+    """Ask the process that runs RUN to stop before its next step."""
     files = find_run(name)
     ended = files.stop(reason or "", now=now, patience=patience)
     give(f"{files.run} has ended." if ended else f"{files.run} was asked to stop.")
@@ -88,7 +88,7 @@ def check(agents: tuple[str, ...]) -> int:
 @click.command("status", short_help="Show where a run stands, as a tree.")
 @click.argument("name", metavar="RUN", required=False)
 @json_option
-@watch_option("no process drives the run")
+@watch_option("no process is running it")
 def status(name: str | None, as_json: bool, watch: str | None) -> int:
     """Show RUN: its nodes, targets and last commits.
 

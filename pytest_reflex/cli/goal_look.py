@@ -97,7 +97,7 @@ def _code(state: GoalState, is_broken: bool) -> ExitCode:
 @click.command("cancel", short_help="End the goal, and remove its state.")
 @click.option("--keep-state", is_flag=True, help="Keep .loop/state.json, as cancelled.")
 def cancel(keep_state: bool) -> int:
-    """End the goal of this project for good; a process that drives it is stopped.
+    """End the goal of this project for good; a process that runs it is stopped.
 
     The state file is removed; a terminal is asked whether to keep it.
     """

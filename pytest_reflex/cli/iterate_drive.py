@@ -120,7 +120,7 @@ def run(procedure: str, fresh: bool, **given: Any) -> int:
 
     Exit status: 0 limit reached or success signal, 2 stopped by `iterate stop`, 6 limit reached by
     a failed iteration, 16 too many failures in a row, 7 nothing changes, 8 wall time or budget, 9 a
-    limit of the tool, 11 driven by another process, 14 a person is needed, 129, 130, 131 and 143
+    limit of the tool, 11 another process runs it, 14 a person is needed, 129, 130, 131 and 143
     interrupted (see `resume`).
     """
     from pytest_reflex.cli.display import open_event_log

@@ -254,7 +254,7 @@ def _choose_run(runs: list[RunRecord], stamp: str, root: Path) -> RunRecord:
 @click.command(short_help="Show where a procedure stands, or all of them.")
 @procedure_argument(required=False)
 @json_option
-@watch_option("no process drives a run")
+@watch_option("no process is running it")
 def status(procedure: str | None, as_json: bool, watch: str | None) -> int:
     """Show where the run of PROCEDURE stands, or those of all procedures that have a state.
 

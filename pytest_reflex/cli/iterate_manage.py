@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def stop(
     procedure: str | None, reason: str | None, now: bool, patience: float, as_json: bool
 ) -> int:
-    """Stop the run of PROCEDURE, or the only one that a process drives.
+    """Stop the run of PROCEDURE, or the only one that is running.
 
     It stops before its next iteration, and can be resumed. With --now its tool is ended too: that
     iteration is not counted. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes
@@ -145,7 +145,7 @@ def _feedback_text(answer: FeedbackResult) -> str:
 def clean(procedure: str | None, every: bool, yes: bool, as_json: bool) -> int:
     """Remove all that is kept of PROCEDURE, or of all procedures: state, requests and logs.
 
-    One that a process drives is refused (exit status 11); with --all it is named and left.
+    One that is running is refused (exit status 11); with --all it is named and left.
     """
     from pytest_reflex.drivers.iterate.catalog import find_procedures, remove, what_is_lost
     from pytest_reflex.drivers.iterate.state import is_driven

@@ -163,7 +163,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @dry_run_option
 @run_options
 def new(task: str, **given: Any) -> int:
-    """Start a loop for TASK and drive it to its end."""
+    """Start a loop for TASK and run it to its end."""
     from pytest_reflex.drivers.reflex.setup import NewLoop, begin, propose
     from pytest_reflex.host import judge_command, judge_name, open_host, register_agents
 

@@ -45,7 +45,7 @@ def extend(
     yes: bool,
     **given: Any,
 ) -> int:
-    """Let the loop ALIAS (default: the newest), which has stopped, go on and drive it to its end.
+    """Continue the loop ALIAS (default: the newest), which has stopped, and run it to its end.
 
     What counted towards a stop starts over. A restored artifact is evaluated again first. Loops
     that completed or were tampered with are not extended, unless all that an agent did was to add

@@ -36,7 +36,7 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
 
     Exit status: 0 the recorded verdict holds and is a pass; 1 it is none, or does not hold;
     5 nothing could be measured; 9 it could not be evaluated; 10 its rules have changed;
-    11 a process drives the loop; 14 the project has changed.
+    11 another process is running the loop; 14 the project has changed.
     """
     from pytest_reflex.drivers.reflex import finish
     from pytest_reflex.drivers.reflex.run_status import find_run
@@ -56,7 +56,7 @@ def verify(alias: str | None, accept_changes: bool, as_json: bool) -> int:
 
 
 def hooks_of(run: RunOverview) -> Any:
-    """Return hooks that judge as the run's own do, and ask no agent but a judge."""
+    """Return hooks that evaluate as the run's own do, and ask no agent but an LLM judge."""
     from pytest_reflex.host import open_host, register_evaluator, register_judge
 
     setup = run.state.setup

@@ -115,7 +115,7 @@ def _where_it_goes(alias: str, state: Any, *, durable: bool) -> str:
 def clean(alias: str | None, every: bool, force: bool, yes: bool, as_json: bool) -> int:
     """Remove all files of the loop ALIAS, or of all loops.
 
-    One that a process drives is refused, and without --force one that was interrupted and can be
+    One that is running is refused, and without --force one that was interrupted and can be
     resumed; with --all they are named and left.
     """
     from pytest_reflex.storage.folders import run_folder
@@ -170,7 +170,7 @@ def stop(
 ) -> int:
     """Stop the loop ALIAS, or the one that runs.
 
-    A word that is the name of no loop is the REASON. A loop that is driven stops before its next
+    A word that is the name of no loop is the REASON. A running loop stops before its next
     step; an artifact that was not evaluated yet is, and the best one is restored. An interrupted
     one is stopped at once. Exit status: 0 it
     has ended or, with --wait 0, was asked; 11 it goes on.

@@ -4,9 +4,9 @@ Promises: what is returned has stood still for `SETTLE` seconds and two looks; w
 or empty that was not before, for `PATIENCE` looks: an editor may be about to put it back.
 Limits: a save that takes longer than that is seen twice.
 
-Promises: a verdict is shown of files that stood still while they were judged; what cannot be
-judged is reported and waited out. It ends by a signal only. What is not there at the start is for
-the caller to refuse: a mistyped name would be waited for without an end.
+Promises: a verdict is shown of files that stood still while they were evaluated; what cannot
+be evaluated is reported and waited out. It ends by a signal only. What is not there at the start is
+for the caller to refuse: a mistyped name would be waited for without an end.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class OnSave:
         self._again = False
 
     def follow(self) -> NoReturn:
-        """Judge, show, and wait for the next save, until a signal ends it."""
+        """Evaluate, show, and wait for the next save, until a signal ends it."""
         tries = 0
         while True:
             before = self._look()()

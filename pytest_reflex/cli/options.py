@@ -100,7 +100,7 @@ wall_time_option = click.option(
     "--wall-time",
     type=_Seconds(min=0),
     metavar="SECONDS",
-    help="Seconds that one sitting may take; 0: no limit.",
+    help="Time limit in seconds from start or resume; 0: none.",
 )
 agent_option = click.option(
     "--agent", metavar="NAME", help="Agent of all iterations: a preset, or a table of `agents`."
@@ -148,7 +148,7 @@ wait_option = click.option(
     type=click.FloatRange(min=0),
     default=15.0,
     metavar="SECONDS",
-    help="How long to wait for the process that drives it (default: 15; 0: do not).",
+    help="How long to wait for the process that runs it (default: 15; 0: do not).",
 )
 now_option = click.option("--now", is_flag=True, help="End the agent that runs, too.")
 reason_option = click.option("--reason", metavar="TEXT", help="Why; it is recorded.")
@@ -184,13 +184,13 @@ def remove_runs(
     held or resumable is refused, and `stop` is the command that ends it.
     """
     if held and not every:
-        raise LockedError(f"{names[0]} is driven by another process", hint=f"stop it first: {stop}")
+        raise LockedError(f"another process is running {names[0]}", hint=f"stop it first: {stop}")
     if resumable and not every:
         raise UsageError(
             f"{names[0]} was interrupted and can be resumed", hint="add --force to remove it"
         )
     for name in held:
-        say(f"Left alone, because a process drives it: {escape_control(name)}")
+        say(f"Left alone, because a process is running it: {escape_control(name)}")
     for name in resumable:
         say(f"Left alone, because it can be resumed (--force removes it): {escape_control(name)}")
     staying = {*held, *unsure, *resumable}

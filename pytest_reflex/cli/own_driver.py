@@ -89,7 +89,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--fresh", is_flag=True, help="Start over where a run can go on.")
 @_limits
 def _run(driver: StepDriver, name: str, pairs: tuple[str, ...], **given: Any) -> int:
-    """Begin a run and drive it to its end."""
+    """Start a run and carry it to its end."""
     from pytest_reflex.drivers.common import running
 
     values = dict(pair.partition("=")[::2] for pair in pairs)
@@ -171,7 +171,7 @@ def _warn(text: str) -> None:
 @click.command("status")
 @_name
 @json_option
-@watch_option("no process drives the run")
+@watch_option("no process is running it")
 def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> int:
     """Show where a run stands."""
     from pytest_reflex.drivers.common.record_file import RunFile
@@ -207,7 +207,7 @@ def _text(row: RunRow, record: DriverRecord) -> str:
 @now_option
 @wait_option
 def _stop(driver: StepDriver, name: str, reason: str | None, now: bool, patience: float) -> int:
-    """Ask the process that drives a run to stop before its next step."""
+    """Ask the process of a run to stop before its next step."""
     from pytest_reflex.drivers.common.record_file import RunFile
 
     files = RunFile(Path.cwd(), driver.name, name)

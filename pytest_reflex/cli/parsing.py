@@ -63,7 +63,7 @@ ARTIFACT = GivenPath("no artifact was named: the name is empty")
 
 
 def refuse_repeated(command: click.Command, context: click.Context, arguments: list[str]) -> None:
-    """Raise UsageError where an option of judging is given twice: the last would win.
+    """Raise UsageError where an option of the evaluation is given twice: the last would win.
 
     Words that do not parse are left to the command: it may read some of them in its own way.
     """

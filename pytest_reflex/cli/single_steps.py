@@ -164,7 +164,7 @@ def refine(
     """Fix ARTIFACT (a file) and print it, or write it where --output or --in-place says.
 
     Safe fixes of the criticised rules are applied first; the agent is asked for what remains. The
-    result is not judged: evaluate it.
+    result is not evaluated: run `evaluate` on it.
 
     Exit status: 0 done, 4 bad criteria or usage, 9 the agent gave no artifact.
     """

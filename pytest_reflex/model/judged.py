@@ -1,4 +1,4 @@
-"""What a judge is asked and what it says: a case, a vote, the ballot that votes make together."""
+"""What an LLM judge is asked and says: a case, a vote, the ballot that votes make together."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 """The type of a check that an agent judges."""
 NAMING = "name one with --judge, in pytest with --reflex-judge, or as `judge` in pytest-reflex.toml"
-"""How to say who judges."""
+"""How to name an LLM judge."""
 
 
 class JudgeWhen(StrEnum):
-    """When a judge is asked: only where no free check blocks the gate already, or always."""
+    """When an LLM judge is asked: only where no free check blocks the gate already, or always."""
 
     NO_BLOCKERS = "no_blockers"
     ALWAYS = "always"

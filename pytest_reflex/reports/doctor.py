@@ -92,9 +92,7 @@ def _state(found: Mapping[str, Any]) -> Iterator[str]:
     locks = {True: "hold", False: "do not hold", None: "were not tried"}[found["locks"]]
     yield f"file system: {kind}; locks {locks}"
     if found["remote"]:
-        yield (
-            "  WARNING: locks may not be seen by other machines; drive a loop from one of them only"
-        )
+        yield ("  WARNING: locks may not be seen by other machines; run a loop on one of them only")
     yield from (f"  WARNING: {line}" for line in found["recovered"])
 
 

@@ -284,9 +284,9 @@ def _command_text(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
 
 
 def _question_lines(one: JudgeQuestion) -> list[str]:
-    """Return who judges by a check, how often, and the prompt where somebody does."""
+    """Return the LLM judge of a check, its votes, and the prompt where there is a judge."""
     known = one.preview
-    judge = known["judge"] or "no judge: not measured"
+    judge = known["judge"] or "no LLM judge: not measured"
     often = f"{known['votes']} votes at most, {known['quorum']} have to pass"
     lines = [f"{one.rule_id}: judged by {escape_control(judge)}, {often}"]
     if not known["prompt"]:

@@ -80,15 +80,16 @@ def format_votes(evaluation: Evaluation) -> str:
 
 
 def judge_line(judge: str, votes: int) -> str:
-    """Return who judges in a loop, and how many votes that takes at most each time."""
-    return f"Judge: {escape_control(judge)}, up to {votes} votes in each evaluation"
+    """Return which agent is the LLM judge of a loop, and its votes in each evaluation at most."""
+    return f"LLM judge: {escape_control(judge)}, up to {votes} votes in each evaluation"
 
 
 def question_rows(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what a judge would be asked, with labels; nothing for a check that asks no agent."""
+    """Yield what an LLM judge would be asked, with labels; nothing for checks without an agent."""
     if "quorum" not in check:
         return
-    yield "JUDGE", check["judge"] or "no judge is configured: it is not measured (--judge NAME)"
+    nobody = "no LLM judge is configured: it is not measured (--judge NAME)"
+    yield "JUDGE", check["judge"] or nobody
     yield "VOTES", f"{check['votes']} at most, {check['quorum']} have to pass"
     for number, line in enumerate((check["prompt"] or "").splitlines()):
         yield "" if number else "PROMPT", line

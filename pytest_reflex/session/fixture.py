@@ -12,7 +12,7 @@ from pytest_reflex.model.rules import Criteria
 
 @dataclass(frozen=True, slots=True)
 class Reflex:
-    """Judges artifacts inside a test; commands of checks run in `root`."""
+    """Evaluates artifacts inside a test; commands of checks run in `root`."""
 
     root: Path
     judge: Any
@@ -26,7 +26,7 @@ class Reflex:
         threshold: float | str | None = None,
         outside: bool = False,
     ) -> Evaluation:
-        """Judge one artifact and return its evaluation; raises ReflexError where it cannot be.
+        """Evaluate one artifact and return its evaluation; raises ReflexError where it cannot be.
 
         The gate of the session is not concerned: assert on what comes back.
         """

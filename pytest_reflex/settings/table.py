@@ -131,7 +131,7 @@ SETTINGS: tuple[Setting, ...] = (
         "judge_when",
         "no_blockers",
         readers.one_of("no_blockers", "always"),
-        "when the judge is asked: where no free rule of severity fail failed, or always",
+        "when the LLM judge is asked: where no free rule of severity fail failed, or always",
     ),
     _top("judge_cache", True, readers.flag, "keep votes, and use them where nothing changed"),
     _top("artifact_limit", 50, readers.positive, "megabytes that an artifact may have"),
@@ -153,7 +153,9 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _loop("oscillation", True, readers.flag, "end a loop that goes back"),
     _loop("budget", {}, readers.budget, "limits of spending"),
-    _loop("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _loop(
+        "wall_time", 8 * 3600, readers.whole, "time limit in seconds from start or resume; 0: none"
+    ),
     _loop("agents", {}, readers.by_step, "agents of single steps"),
     replace(
         _loop(
@@ -195,7 +197,9 @@ SETTINGS: tuple[Setting, ...] = (
         readers.whole,
         "characters of the last iteration's gates and answer that a prompt has; 0: none",
     ),
-    _iterate("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _iterate(
+        "wall_time", 8 * 3600, readers.whole, "time limit in seconds from start or resume; 0: none"
+    ),
     _iterate(
         "unchanged", 3, readers.whole, "iterations without a change before a warning; 0: never"
     ),
@@ -215,11 +219,15 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _flow("agents", {}, readers.by_role, "agents of the roles in a flow"),
     _flow("budget", {}, readers.budget, "limits of spending"),
-    _flow("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _flow(
+        "wall_time", 8 * 3600, readers.whole, "time limit in seconds from start or resume; 0: none"
+    ),
     _flow("timeout", 600, readers.positive, "seconds a sensor's command may take"),
     _flow("max_depth", 16, readers.depth, "nodes of a flow that may lie within one another"),
     _goal("agent", "", readers.text, "agent of the goal loop, where it is another"),
-    _goal("wall_time", 8 * 3600, readers.whole, "seconds that one sitting may take; 0: no cap"),
+    _goal(
+        "wall_time", 8 * 3600, readers.whole, "time limit in seconds from start or resume; 0: none"
+    ),
     _goal("timeout", 600, readers.positive, "seconds a command that verifies may take"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}

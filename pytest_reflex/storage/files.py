@@ -198,7 +198,7 @@ def lock_warning(folder: Path, mounts: str | None = None) -> str:
         return ""
     return (
         f"The state folder is on a file system of kind {kind}: its lock may not reach other "
-        "machines. Drive a loop from one machine at a time."
+        "machines. Run a loop on one machine at a time."
     )
 
 

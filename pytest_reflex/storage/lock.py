@@ -166,7 +166,7 @@ def driven_by(what: str, holder: int | None) -> LockedError:
     """Return the refusal to drive what another process drives, with its id where that is known."""
     by = f" (pid {holder})" if holder else ""
     return LockedError(
-        f"{what} is driven by another process{by}",
+        f"another process is running {what}{by}",
         hint="wait for it, or interrupt it with Ctrl-C; it can be resumed",
     )
 

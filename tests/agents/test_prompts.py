@@ -81,7 +81,7 @@ SAID: dict[Step, list[str]] = {
         "These pass now; keep them so:\n- a.x.one (fail, weight 2)",
         "# Old\n",
         '"fix_instruction": "f"',
-        "to the letter",
+        "Keep everything else exactly as it is.",
     ],
 }
 

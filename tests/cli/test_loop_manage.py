@@ -57,7 +57,7 @@ def test_clean_needs_a_yes_where_there_is_no_terminal(stage: Stage, capsys: Capt
 def test_clean_refuses_one_that_is_driven(stage: Stage, capsys: Captured) -> None:
     with stage.resume(Script(), "left"):
         assert main(["loop", "clean", "left", "--yes"]) == 11
-    assert "left is driven by another process (stop it first: loop stop" in capsys.readouterr().err
+    assert "another process is running left (stop it first: loop stop" in capsys.readouterr().err
     assert "left" in there(stage)
 
 
@@ -68,7 +68,7 @@ def test_clean_all_names_and_leaves_those_that_are_driven(stage: Stage, capsys: 
         assert main(["loop", "clean", "--all", "--yes", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == {"removed": ["done", "limit"], "left": ["left"]}
-    assert "Left alone, because a process drives it: left" in err
+    assert "Left alone, because a process is running it: left" in err
     assert there(stage) == ["current.json", "left", "notes"]
 
 

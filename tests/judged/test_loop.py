@@ -76,7 +76,7 @@ def test_who_confirms_sees_the_judge_and_who_reads_the_result_too(
 ) -> None:
     main([word for word in BEGIN if word != "--quiet"])
     found = capsys.readouterr()
-    assert "Judge: jury, up to 3 votes in each evaluation" in found.err
+    assert "LLM judge: jury, up to 3 votes in each evaluation" in found.err
     _, _, ended = (found.err + found.out).partition("Final summary")
     assert found.err.count("Judged: 1 of 1 rules by an agent (jury), 2 votes") >= 2
     assert "Judged: 1 of 1 rules by an agent (jury), 2 votes" in ended

@@ -43,7 +43,7 @@ def test_compile_shows_the_votes_and_the_prompt(
 
 def test_compile_says_where_nobody_judges(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["criteria", "compile", "tone.yaml"]) == 0
-    assert "JUDGE       no judge is configured: it is not measured" in capsys.readouterr().out
+    assert "JUDGE       no LLM judge is configured: it is not measured" in capsys.readouterr().out
 
 
 def test_compile_as_json_has_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:

@@ -276,7 +276,9 @@ def test_unlinked_line_after_linked_ones_is_damage(path: Path) -> None:
 def test_second_writer_is_refused_and_told_the_pid(path: Path) -> None:
     with Journal.create(path):
         assert is_locked(path)
-        with pytest.raises(LockedError, match=rf"{path.parent.name} is driven .*pid {os.getpid()}"):
+        with pytest.raises(
+            LockedError, match=rf"is running {path.parent.name} .*pid {os.getpid()}"
+        ):
             Journal.open(path)
     assert not is_locked(path)
     Journal.open(path).close()

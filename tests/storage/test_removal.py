@@ -59,7 +59,7 @@ def test_t03_what_is_no_alias_is_refused(alias: str, root: Path) -> None:
 def test_one_that_a_process_holds_stays(root: Path) -> None:
     (root / "words" / HISTORY).unlink()
     held = Journal.create(root / "words" / HISTORY)
-    with held, pytest.raises(LockedError, match="words is driven by another process"):
+    with held, pytest.raises(LockedError, match="another process is running words"):
         remove_run(root, "words", HISTORY)
     assert (root / "words/run.json").exists()
 

@@ -28,7 +28,7 @@ from pytest_reflex.search.patterns import SearchError, compile_pattern
 
 Judge = Callable[[Artifact, CheckContext], Report]
 JudgeTogether = Callable[[Artifact, Sequence[Artifact], CheckContext], Report]
-"""Judges the chosen files of an artifact as one; the artifact is a folder, or the only file."""
+"""Checks the chosen files of an artifact as one; the artifact is a folder, or the only file."""
 
 
 class ParameterError(ValueError):

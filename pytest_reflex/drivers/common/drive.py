@@ -178,10 +178,10 @@ def budget_left(budget: Budget, spend: Spend) -> dict[str, float]:
 
 
 def over_time(elapsed: float, wall_time: float) -> str:
-    """Return that a sitting took as long as it may, or an empty string; 0 is not a limit."""
+    """Return that the time since start or resume is used up, or an empty string; 0: no limit."""
     if not wall_time or elapsed < wall_time:
         return ""
-    return f"wall time: {elapsed:.0f} s of {wall_time:g} s in one sitting"
+    return f"wall time: {elapsed:.0f} s of {wall_time:g} s since start or resume"
 
 
 def find_reached(inputs: Inputs, budget: Budget, spend: Spend, wall_time: float) -> Stop | None:

@@ -64,7 +64,7 @@ class Lease:
         except (StateError, OSError) as error:
             if _is_planted(self._path):
                 raise
-            self._tell(f"no lock could be taken ({error}): going on; drive it from here only")
+            self._tell(f"no lock could be taken ({error}): going on; run it from here only")
         if owner := find_owner(self._mark):
             self.close()
             raise driven_by(self._what, owner)
@@ -96,7 +96,7 @@ class Lease:
             self.renew()
         except (StateError, OSError) as error:
             if not self._unkept:
-                self._tell(f"the lock could not be kept ({error}): drive it from here only")
+                self._tell(f"the lock could not be kept ({error}): run it from here only")
             self._unkept = True
         else:
             self._unkept = False

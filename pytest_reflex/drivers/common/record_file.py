@@ -102,7 +102,7 @@ class RunFile:
         def act() -> bool:
             self._refuse_driven()
             if not asked:
-                raise UsageError(f"no process drives {self.run}")
+                raise UsageError(f"no process is running {self.run}")
             return True
 
         return act_or_ask(
@@ -141,7 +141,7 @@ class RunFile:
 
     def _refuse_driven(self) -> None:
         if self.is_driven():
-            raise LockedError(f"{self.run} is driven by another process")
+            raise LockedError(f"another process is running {self.run}")
 
     def row(self) -> RunRow:
         """Return what the list of all runs says of it."""

@@ -322,7 +322,7 @@ def before_resume(
     Raises LockedError where a process drives the run.
     """
     if is_driven:
-        raise LockedError(f"{record.run} is driven by another process")
+        raise LockedError(f"another process is running {record.run}")
     began = KeptFiles.load(project, folder)
     changed = began.changed_names() if began else []
     if began is None or not changed:

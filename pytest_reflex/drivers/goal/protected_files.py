@@ -141,7 +141,7 @@ def open_kept_files(
     agent has worked and what was kept cannot be read: it is unknown then what verified the goal.
     """
     if is_driven:
-        raise LockedError(f"{record.run} is driven by another process")
+        raise LockedError(f"another process is running {record.run}")
     began = KeptFiles.load(project, folder / KEPT)
     if began is None and record.paid.calls:
         raise StateError(

@@ -80,7 +80,7 @@ def refuse_unfinished(project: Path) -> None:
     """
     if run_file := find_unfinished(project):
         if run_file.is_driven():
-            raise LockedError(f"{run_file.run} is driven by another process")
+            raise LockedError(f"another process is running {run_file.run}")
         hint = "pytest-reflex goal continue, or goal cancel"
         raise UsageError(f"{run_file.run} is not finished", hint=hint)
     foreign = foreign_state(project)

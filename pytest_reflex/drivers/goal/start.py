@@ -196,7 +196,7 @@ def approve(state: GoalState, project: Path, registry: Registry, say: Say) -> Ap
     try:
         return approvals.record(missing)
     except StateError as error:
-        say(f"what was approved could not be recorded ({error}): it holds for this sitting")
+        say(f"what was approved could not be recorded ({error}): it holds until this process ends")
         return replace(approvals, hashes=approvals.hashes | {one.sha256 for one in missing})
 
 

@@ -155,7 +155,7 @@ def undo_text(commits: Sequence[str]) -> str:
     """Return how the commits of a sitting are undone, the last one first."""
     shown = " ".join(reversed(commits[-_MOST_COMMITS:]))
     last = f"last {_MOST_COMMITS} " if len(commits) > _MOST_COMMITS else ""
-    return f"To undo the {last}commits of this sitting: git revert --no-edit {shown}"
+    return f"To undo the {last}commits since start or resume: git revert --no-edit {shown}"
 
 
 def completion_text(round_: Iteration, total: int) -> str:

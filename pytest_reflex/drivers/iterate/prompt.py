@@ -100,11 +100,11 @@ def problem_of(fragment: Fragment, what: str) -> ReflexError | None:
 
 TITLE = "# OODA Loop Iteration"
 _FRESH = """\
-You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
-project. Work through the four phases below, once, and then exit."""
+You are a fresh process: all that you know of earlier iterations is in the files of this project.
+Work through the four phases below, once, and then exit."""
 _GOING_ON = """\
-You are a fresh process: of earlier iterations nothing is known but what stands in the files of this
-project, and what is said of the last one below. Work through the four phases below, once, and then
+You are a fresh process: all that you know of earlier iterations is in the files of this project and
+in the section about the last iteration below. Work through the four phases below, once, and then
 exit."""
 _CLOSING = "(Here the prompt ends.)"
 

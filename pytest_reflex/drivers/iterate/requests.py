@@ -96,7 +96,7 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
 
     def act() -> StopResult:
         if is_driven(root, procedure):
-            raise LockedError(f"{procedure} is driven by another process")
+            raise LockedError(f"another process is running {procedure}")
         if not asked:
             raise _undriven(procedure, read_state(root, procedure))
         control.drop_stop()
@@ -131,7 +131,7 @@ def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> 
 
     def act() -> FeedbackResult:
         if is_driven(root, procedure):
-            raise LockedError(f"{procedure} is driven by another process")
+            raise LockedError(f"another process is running {procedure}")
         if is_taken():
             return FeedbackResult(procedure=procedure, taken=True, driven=False)
         if not _can_go_on(read_state(root, procedure)):
@@ -178,7 +178,7 @@ def _can_go_on(state: State | None) -> bool:
 
 def _undriven(procedure: str, state: State | None) -> UsageError:
     """Return the refusal to stop what no process drives."""
-    message = f"{procedure} is not running: no process drives it"
+    message = f"{procedure} is not running"
     if not _can_go_on(state):
         return UsageError(message, hint=f"begin with: {RUN} {procedure}")
     return UsageError(f"{message}; its run can go on", hint=f"go on with: {RESUME} {procedure}")

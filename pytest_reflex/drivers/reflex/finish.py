@@ -241,9 +241,7 @@ def verify(
 def refuse_unverifiable(run: RunOverview) -> None:
     """Raise LockedError for a run that is driven, UsageError for one that pytest has to judge."""
     if run.alive:
-        raise LockedError(
-            f"{run.alias} is driven by another process", hint="wait until it has ended"
-        )
+        raise LockedError(f"another process is running {run.alias}", hint="wait until it has ended")
     if is_of_session(run.state):
         arguments = " ".join(run.state.setup["session"]["arguments"])
         raise UsageError(

@@ -61,7 +61,7 @@ def test_a_goal_that_is_driven_keeps_others_out_and_is_stopped_by_cancel(
     path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **said}), "utf-8")
     assert is_locked(statefile.lock_path(project))
     assert main(["goal", "continue"]) == ExitCode.LOCKED
-    assert "is driven by another process" in capsys.readouterr().err
+    assert "another process is running goal-1" in capsys.readouterr().err
     assert main(["goal", "start", "--reversibility", "2A", SPEC]) == ExitCode.LOCKED
     assert main(["goal", "status", "--json"]) == ExitCode.OK
     assert json.loads(capsys.readouterr().out)["driven"] is True

@@ -458,7 +458,7 @@ def test_a_goal_is_not_begun_beside_one_that_is_driven(
     stage.deeds = [lambda stage: found.append(stage.start()), work]
     stage.start("--max-iterations", "1")
     assert found == [ExitCode.LOCKED]
-    assert "goal-1 is driven by another process" in capsys.readouterr().err
+    assert "another process is running goal-1" in capsys.readouterr().err
 
 
 def test_what_happened_is_written_for_programs_and_people(stage: Stage) -> None:

@@ -98,7 +98,7 @@ def test_one_that_is_driven_is_refused(project: Project, capsys: Captured) -> No
         assert main(["iterate", "clean", "--all", "--yes", "--json"]) == 0
         out, err = capsys.readouterr()
     assert json.loads(out) == {"removed": ["audit", "build"], "left": ["plan"]}
-    assert "Left alone, because a process drives it: plan" in err
+    assert "Left alone, because a process is running it: plan" in err
     assert of(project, "plan") == before
 
 

@@ -74,7 +74,7 @@ def test_it_is_told_how_a_commit_is_undone(git: Git, tmp_path: Path, capsys: Cap
     for number, commit in ((1, first), (2, second)):
         undo = f"(undo: git revert --no-edit {commit})"
         assert f"Committed iteration {number} as {commit}: 1 file {undo}" in lines
-    every = f"To undo the commits of this sitting: git revert --no-edit {second} {first}"
+    every = f"To undo the commits since start or resume: git revert --no-edit {second} {first}"
     assert lines[-2] == every
     git(*every.rpartition(": git ")[2].split())
     assert not (tmp_path / "notes.txt").exists()

@@ -313,7 +313,7 @@ def test_who_finds_another_owner_behind_its_tool_stops(tmp_path: Path) -> None:
         return GOOD
 
     on = stage(tmp_path, robbed, gates=[IterationGate(name="never", command="touch judged")])
-    with others, pytest.raises(LockedError, match="build is driven by another process"):
+    with others, pytest.raises(LockedError, match="another process is running build"):
         on.run()
     assert len(on.script.asked) == 1
     assert not (tmp_path / "judged").exists()

@@ -143,7 +143,7 @@ def test_a_state_file_with_running_and_a_live_owner_is_refused(
     with state_file(tmp_path / ".rooda", "build", print):
         # Another process: the lock is that of an open file, wherever it was opened.
         assert main(["iterate", *verb]) == 11
-    assert f"build is driven by another process (pid {os.getpid()})" in capsys.readouterr().err
+    assert f"another process is running build (pid {os.getpid()})" in capsys.readouterr().err
     assert not project.calls()
     assert project.state()["status"] == "running"
 
@@ -171,7 +171,7 @@ def test_who_has_its_lock_removed_by_its_own_tool_is_still_the_owner(
         told_here = capsys.readouterr().err
         (here / "go").touch()
         code, lines = ended(process)
-    assert f"build is driven by another process (pid {process.pid})" in told_here
+    assert f"another process is running build (pid {process.pid})" in told_here
     assert "left behind" not in told_here
     assert (code, len(project.calls())) == (0, 2)
     assert lines[-1].startswith("Reached max iterations: 2")

@@ -68,7 +68,7 @@ def test_b113_a_running_state_whose_owner_was_killed_is_free(tmp_path: Path) -> 
         wait_until((tmp_path / "held").exists)
         assert is_driven(tmp_path, "build")
         with (
-            pytest.raises(LockedError, match=rf"build is driven .*pid {process.pid}"),
+            pytest.raises(LockedError, match=rf"is running build .*pid {process.pid}"),
             opened(tmp_path),
         ):
             raise AssertionError("two owners")
@@ -247,7 +247,7 @@ def test_who_lost_everything_to_another_process_writes_nothing_more(tmp_path: Pa
         shutil.rmtree(tmp_path / "state")
         with opened(tmp_path) as other:
             other.save(replace(STATE, iteration=7))
-            with pytest.raises(LockedError, match="build is driven by another process"):
+            with pytest.raises(LockedError, match="another process is running build"):
                 file.save(STATE)
             assert not file.save(STATE)
             assert not file.saved

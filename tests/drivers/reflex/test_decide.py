@@ -163,7 +163,7 @@ def test_a_sitting_ends_when_its_time_is_spent(elapsed: float, detail: str | Non
     decision = decide(state, elapsed=elapsed)
     reason = StopReason.BUDGET_EXCEEDED if detail else None
     assert (decision.reason, decision.act is Action.STOP) == (reason, detail is not None)
-    assert decision.detail == (f"wall time: {detail} in one sitting" if detail else "")
+    assert decision.detail == (f"wall time: {detail} since start or resume" if detail else "")
     assert decide(History(limits=Limits(wall_time=1)).state).act is Action.STEP
     assert decide(History(limits=Limits(wall_time=0)).state, elapsed=9e9).act is Action.STEP
 

@@ -238,7 +238,7 @@ def test_what_follows_from_history_is_written_again(stage: Stage, lost: str) -> 
 def test_one_writer_at_a_time(stage: Stage) -> None:
     with stage.begin(Script(produce=GOOD)):
         with (
-            pytest.raises(LockedError, match="words is driven by another process"),
+            pytest.raises(LockedError, match="another process is running words"),
             stage.resume(Script()),
         ):
             pass

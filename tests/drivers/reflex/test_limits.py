@@ -248,7 +248,7 @@ def test_t19_a_sitting_has_an_end_whatever_the_budget() -> None:
     assert decide(state, elapsed=99.9).act is Action.STEP
     stop = decide(state, elapsed=100.0)
     assert stop.reason is StopReason.BUDGET_EXCEEDED
-    assert stop.detail == "wall time: 100 s of 100 s in one sitting"
+    assert stop.detail == "wall time: 100 s of 100 s since start or resume"
 
 
 def test_t19_without_a_cap_that_is_said(capsys: pytest.CaptureFixture[str], project: Path) -> None:

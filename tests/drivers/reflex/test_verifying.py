@@ -285,7 +285,7 @@ def test_a_run_that_is_driven_is_not_verified(
         while next(events).kind != "evaluation_done":
             pass
         assert main(["loop", "verify", "words"]) == 11
-    assert "words is driven by another process" in capsys.readouterr().err
+    assert "another process is running words" in capsys.readouterr().err
 
 
 def test_a_run_without_an_evaluation_has_nothing_to_verify(

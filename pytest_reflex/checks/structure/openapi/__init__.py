@@ -57,7 +57,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ApiDocument], Report]]] = {
 }
 """What may be looked at: what it finds, in words, and who finds it."""
 _OF_DOCUMENTS = ("valid", "operations", "schemas")
-"""What is judged of a document without operations too; a rule has `schemas` beside `valid`."""
+"""What is checked of a document without operations too; a rule has `schemas` beside `valid`."""
 OPENAPI = "OpenAPI"
 _OF_BODIES = ("schemas", "examples", "pagination")
 _LANGUAGES = ("", "yaml", "yml", "json", "openapi")
