@@ -44,8 +44,8 @@ def read_judgement(text: str, case: str) -> tuple[Ruling, tuple[str, ...]]:
         found = find_json(text, faults, alone=True)
     except ContractError:
         if is_limit_notice(text):
-            told = f"the answer is a notice about a limit: {text.strip()[:200]!r}"
-            raise ContractError(told) from None
+            message = f"the answer is a notice about a limit: {text.strip()[:200]!r}"
+            raise ContractError(message) from None
         raise
     reasons = tuple(" ".join(reason.split()) for reason in found["reasons"])
     return Ruling(found["verdict"]), tuple(map(_short, reasons))
@@ -119,11 +119,11 @@ def ask_safely(agent: Askable, question: Question) -> Reply:
     try:
         reply = agent.ask(question)
     except Exception as error:
-        told = one_line(f"{type(error).__name__}: {error}", 200)
-        return Reply(text="", agent=agent.name, error=f"the agent raised {told}")
+        text = one_line(f"{type(error).__name__}: {error}", 200)
+        return Reply(text="", agent=agent.name, error=f"the agent raised {text}")
     if not isinstance(reply, Reply):
-        told = one_line(repr(reply), 60)
-        return Reply(text="", agent=agent.name, error=f"the agent returned {told}, not a Reply")
+        text = one_line(repr(reply), 60)
+        return Reply(text="", agent=agent.name, error=f"the agent returned {text}, not a Reply")
     return reply
 
 

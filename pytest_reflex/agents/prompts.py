@@ -287,8 +287,8 @@ def _artifact_word(request: StepRequest) -> str:
 def _feedback(request: StepRequest) -> Iterable[PromptPart]:
     """Yield what the person who runs the loop said of the artifact."""
     if request.feedback:
-        told = "\n\n".join(request.feedback)
-        yield _section("What the person who runs this loop says of the artifact", told)
+        text = "\n\n".join(request.feedback)
+        yield _section("What the person who runs this loop says of the artifact", text)
 
 
 def _files(files: Files | None) -> Iterable[PromptPart]:

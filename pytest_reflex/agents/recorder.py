@@ -204,9 +204,9 @@ class Recorder:
         with self._lock:
             self._tries[key] += 1
             self._calls += 1
-            told = replace(reply, text=redact(reply.text, self.hidden))
+            kept = replace(reply, text=redact(reply.text, self.hidden))
             call = RecordedCall.at(
-                key, told, number=self._calls, attempt=self._tries[key], prompt=hidden
+                key, kept, number=self._calls, attempt=self._tries[key], prompt=hidden
             )
             self._journal.append(call.to_json())
 

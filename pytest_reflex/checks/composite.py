@@ -35,8 +35,8 @@ def run_safely(run: RunCheck, artifact: Artifact, context: CheckContext) -> Chec
     except ReflexError as error:
         return unread(error, artifact)
     except Exception as error:
-        told = one_line(f"{type(error).__name__}: {error}", 200)
-        return CheckResult(outcome=Outcome.ERROR, message=f"the check itself failed: {told}")
+        text = one_line(f"{type(error).__name__}: {error}", 200)
+        return CheckResult(outcome=Outcome.ERROR, message=f"the check itself failed: {text}")
     if not isinstance(result, CheckResult):
         message = f"the check returned {one_line(repr(result), 60)}, not a CheckResult"
         return CheckResult(outcome=Outcome.ERROR, message=message)
@@ -63,7 +63,7 @@ class FileCondition:
 
     def compile(self, spec: CheckSpec, variables: Mapping[str, Any]) -> CompiledCheck:
         globs = _globs(settle(spec, self.parameters, variables)["file"])
-        told = one_line(", ".join(globs), 120)
+        text = one_line(", ".join(globs), 120)
 
         def run(artifact: Artifact, context: CheckContext) -> CheckResult:
             if artifact.is_folder:
@@ -74,10 +74,10 @@ class FileCondition:
                 there = f"{one_line(min(found))} is in it" if found else ""
             else:
                 name = _from_root(artifact, context)
-                there = f"{one_line(name)} matches {told}" if selects(globs, name) else ""
-            missing = f"no file of {one_line(artifact.name)} matches {told}"
+                there = f"{one_line(name)} matches {text}" if selects(globs, name) else ""
+            missing = f"no file of {one_line(artifact.name)} matches {text}"
             if not artifact.is_folder:
-                missing = f"{one_line(artifact.name)} does not match {told}"
+                missing = f"{one_line(artifact.name)} does not match {text}"
             outcome = Outcome.PASS if there else Outcome.FAIL
             return CheckResult(outcome=outcome, message=there or missing)
 

@@ -251,10 +251,10 @@ class _Search:
         part, spans = found[0]
         line, column = part.position(spans[0][0])
         name = owners.get(id(part), "")
-        told = self._count_text(count, line) + ("" if passed else self._complaint())
+        text = self._count_text(count, line) + ("" if passed else self._complaint())
         result = CheckResult(
             outcome=outcome,
-            message=f"{name}: {told}" if name else told,
+            message=f"{name}: {text}" if name else text,
             pattern=self.source,
             evidence=lines_at(part, [start for start, _ in spans]),
             location=Place(f"{folder.name}/{name}" if name else folder.name, line, column),

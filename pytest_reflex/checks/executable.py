@@ -115,11 +115,11 @@ def _preview(params: Mapping[str, Any], pattern: Pattern | None) -> dict[str, An
 
 def _describe(params: Mapping[str, Any]) -> str:
     status = plainly(params.get("expect_exit", 0))
-    told = f"the command `{describe(params)}` ends with exit status {status}"
+    text = f"the command `{describe(params)}` ends with exit status {status}"
     if "expect_output" in params:
-        told += f" and its output matches /{params['expect_output']}/"
-    told += f" within {plainly(params.get('timeout', f'{TIMEOUT:g}'))} seconds"
-    return told + (f", in {params['retries']} more tries if need be" if "retries" in params else "")
+        text += f" and its output matches /{params['expect_output']}/"
+    text += f" within {plainly(params.get('timeout', f'{TIMEOUT:g}'))} seconds"
+    return text + (f", in {params['retries']} more tries if need be" if "retries" in params else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +168,8 @@ class _Execution:
             if trouble := self.command.trouble(code):
                 return Outcome.ERROR, f"{trouble} ({self.command.text})", ""
             said = last_said(finished)
-            told = f"exit status {code}, expected {self.expect_exit}"
-            return Outcome.FAIL, f"{told}: {said}" if said else told, ""
+            text = f"exit status {code}, expected {self.expect_exit}"
+            return Outcome.FAIL, f"{text}: {said}" if said else text, ""
         if self.expect_output is None:
             return Outcome.PASS, f"exit status {code}", ""
         outcome, message = self._judge_output(self.expect_output, finished, context)

@@ -61,8 +61,8 @@ class BudgetedJudge(JudgeAround):
         """Return the judge's vote, or a void one that says which part of the budget is used up."""
         with self._lock:
             if part := self._find_exhausted():
-                told = f"it was not asked: the budget is used up ({part})"
-                return Vote(ruling=Ruling.VOID, agent=self.name, error=told)
+                text = f"it was not asked: the budget is used up ({part})"
+                return Vote(ruling=Ruling.VOID, agent=self.name, error=text)
             # Taken before the answer is there: another thread may ask at the same time.
             self._spent = self._spent.plus(_ONE_CALL)
         vote = self._judge.vote(case)

@@ -126,8 +126,8 @@ def _read_files(listing: Listing, shown: str, limit: int, base: Path | None) -> 
     """Yield the files in the order of their names; what cannot be read is left out from then on."""
     sizes = {name: _size(path) for name, path in listing.files.items()}
     for name in [name for name, size in sizes.items() if size > limit]:
-        told = f"{megabytes(sizes.pop(name))}, the limit is {megabytes(limit)}"
-        listing.leave_out(name, Reason.TOO_LARGE, told)
+        text = f"{megabytes(sizes.pop(name))}, the limit is {megabytes(limit)}"
+        listing.leave_out(name, Reason.TOO_LARGE, text)
     if (total := sum(sizes.values())) > limit:
         raise _too_large(shown, total, limit)
     left = limit

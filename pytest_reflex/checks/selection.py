@@ -140,14 +140,14 @@ def over_all_of(
     missed = folder.skipped_for(patterns)
     if not missed:
         return result
-    told = format_skipped(missed)
+    text = format_skipped(missed)
     if violated or result.outcome is Outcome.NOT_MEASURED:
-        return replace(result, notes=(*result.notes, f"not checked: {told}"))
+        return replace(result, notes=(*result.notes, f"not checked: {text}"))
     if each and result.outcome is not Outcome.ERROR:
-        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {told}")
+        return CheckResult(outcome=Outcome.ERROR, message=f"not checked: {text}")
     if result.outcome is Outcome.PASS:
-        return replace(result, notes=(*result.notes, f"not checked: {told}"))
-    return replace(result, message=f"{result.message}; not checked: {told}")
+        return replace(result, notes=(*result.notes, f"not checked: {text}"))
+    return replace(result, message=f"{result.message}; not checked: {text}")
 
 
 def _name_file(

@@ -76,17 +76,17 @@ def _stop_text(answer: StopResult) -> str:
 
     name = answer.procedure
     if answer.outcome == StopReason.USER_STOP:
-        told = f"{name} has stopped"
-        told += (
+        text = f"{name} has stopped"
+        text += (
             ""
             if answer.iterations is None
             else f" after {pluralize(answer.iterations, 'iteration')}"
         )
     elif answer.outcome:
-        told = f"{name} had ended by itself ({answer.outcome}); the request changed nothing"
+        text = f"{name} had ended by itself ({answer.outcome}); the request changed nothing"
     else:
-        told = f"{name} has ended; its log does not say why"
-    return f"{told}. Resume with: {RESUME} {name}" if answer.resumable else f"{told}."
+        text = f"{name} has ended; its log does not say why"
+    return f"{text}. Resume with: {RESUME} {name}" if answer.resumable else f"{text}."
 
 
 def _request_text(name: str, now: bool) -> str:

@@ -266,8 +266,8 @@ def _end_text(state: Any) -> str:
     reason = state.stop.reason
     if reason is not StopReason.USER_STOP:
         claimed = f", {NOT_VERIFIED}" if claims_pass(state) else ""
-        told = f"{state.alias} had ended by itself ({reason.value}{claimed})"
-        return f"{told}; the request had no effect."
+        text = f"{state.alias} had ended by itself ({reason.value}{claimed})"
+        return f"{text}; the request had no effect."
     back = state.stop.restored_from
     best = f"; the best artifact, of iteration {back['iteration']}, is restored" if back else ""
     return f"{state.alias} has stopped{best}."

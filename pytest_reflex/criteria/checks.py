@@ -261,7 +261,7 @@ def _key_of(table: Table, faults: Diagnostics, rule_id: str) -> str:
         return ""
     slip = next((key for key in table if nearest_word(key, (*CONDITIONS, NOT))), "")
     spot = table.at_key(slip) if slip else table.spot
-    told = f", but {quote(slip)}" if slip else ""
+    text = f", but {quote(slip)}" if slip else ""
     hint = nearest(slip, (*CONDITIONS, NOT)) if slip else A_CONDITION
-    faults.add(f"a condition has none of {_KEYS}{told}", spot, hint=hint, rule_id=rule_id)
+    faults.add(f"a condition has none of {_KEYS}{text}", spot, hint=hint, rule_id=rule_id)
     return ""

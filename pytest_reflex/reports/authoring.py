@@ -83,10 +83,10 @@ def tally(remarks: Sequence[Diagnostic], files: int) -> str:
     """Return how much was found: "2 errors, 1 warning in 3 files"."""
     errors = sum(one.is_error for one in remarks)
     parts = [(errors, "error"), (len(remarks) - errors, "warning")]
-    told = (
+    text = (
         ", ".join(pluralize(number, word) for number, word in parts if number) or "no issues found"
     )
-    return f"{told} in {pluralize(files, 'file')}"
+    return f"{text} in {pluralize(files, 'file')}"
 
 
 def _safe(text: str) -> str:
@@ -120,9 +120,9 @@ def proof_text(proofs: Sequence[RuleProof], *, widest: int = 44) -> str:
 def proof_summary(proofs: Sequence[RuleProof]) -> str:
     """Return how many rules came to what: "3 rules: 2 proved, 1 vacuous"."""
     counts = Counter(one.proof for one in proofs)
-    told = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
+    text = ", ".join(f"{counts[proof]} {proof}" for proof in Proof if counts[proof])
     rules = pluralize(len(proofs), "rule")
-    return rules + (f": {told}" if told else "")
+    return rules + (f": {text}" if text else "")
 
 
 def _empty(one: RuleProof) -> str:
@@ -155,15 +155,15 @@ def _detail(one: RuleProof) -> Iterator[str]:
 def _idle(one: RuleProof) -> Iterator[str]:
     for number in one.idle:
         yield ""
-        told = f"{one.rule.id}: check {number} of {len(one.failed_on)} failed on nothing"
-        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+        text = f"{one.rule.id}: check {number} of {len(one.failed_on)} failed on nothing"
+        yield from textwrap.wrap(text, WIDTH, break_on_hyphens=False)
 
 
 def _among(one: RuleProof) -> Iterator[str]:
     if one.is_one_enough:
         yield ""
-        told = f"{one.rule.id}: of a folder one good file is enough, whatever is in the others"
-        yield from textwrap.wrap(told, WIDTH, break_on_hyphens=False)
+        text = f"{one.rule.id}: of a folder one good file is enough, whatever is in the others"
+        yield from textwrap.wrap(text, WIDTH, break_on_hyphens=False)
         yield f"{_INDENT}= each: true asks for all of them; each: false says that one is enough"
 
 
@@ -185,11 +185,11 @@ def samples_text(tried: Sequence[RuleSampleResult]) -> str:
 def samples_summary(tried: Sequence[RuleSampleResult]) -> str:
     """Return how many samples came to what: "3 rules, 5 samples: 2 validated, 3 reported"."""
     counts = Counter(sample.verdict for one in tried for sample in one.samples)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SampleVerdict if counts[verdict])
+    text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SampleVerdict if counts[verdict])
     bare = [one for one in tried if one.verdict is SampleVerdict.NONE]
     without = f"; {pluralize(len(bare), 'rule')} without samples" if bare else ""
     samples = pluralize(sum(counts.values()), "sample")
-    return f"{pluralize(len(tried), 'rule')}, {samples}" + (f": {told}" if told else "") + without
+    return f"{pluralize(len(tried), 'rule')}, {samples}" + (f": {text}" if text else "") + without
 
 
 def _share(one: RuleSampleResult, kind: str) -> str:

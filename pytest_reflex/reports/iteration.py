@@ -86,14 +86,14 @@ def guard_lines(found: Mapping[str, Any]) -> Iterator[Line]:
     """Yield what lay outside the critique, and what became of it."""
     outside, reverted = found.get("outside") or (), found.get("reverted") or ()
     if kept := [name for name in outside if name not in reverted]:
-        told = f"{', '.join(kept)} (changed although the critique did not name it)"
-        yield _field("Outside", told, "mild")
+        text = f"{', '.join(kept)} (changed although the critique did not name it)"
+        yield _field("Outside", text, "mild")
     if reverted:
-        told = f"{', '.join(reverted)} (the critique did not name it)"
-        yield _field("Reverted", told, "mild")
+        text = f"{', '.join(reverted)} (the critique did not name it)"
+        yield _field("Reverted", text, "mild")
     if why := found.get("unguarded"):
-        told = f"changes outside the critique could not be taken back: {why}"
-        yield _field("Not guarded", told, "mild")
+        text = f"changes outside the critique could not be taken back: {why}"
+        yield _field("Not guarded", text, "mild")
 
 
 def command_lines(commands: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
@@ -228,8 +228,8 @@ def summary(state: RunState, delivered: Line | None = None, *, advises: bool = T
     lines: list[Line] = [[("── Final summary ──", "strong")], *([(fact, "")] for fact in facts)]
     if state.stop.restored_from:
         back = state.stop.restored_from
-        told = f"the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
-        lines.append(_field("Restored", told, "mild"))
+        text = f"the best artifact, of iteration {back['iteration']}, phase {back['phase']}"
+        lines.append(_field("Restored", text, "mild"))
     if evaluation and evaluation.judged and not tampered:
         lines.append(_field("Judged", format_votes(evaluation)))
     lines.append([(f"Spend: {spend_text(state.spend)}", "")])

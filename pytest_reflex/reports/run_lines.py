@@ -78,10 +78,10 @@ def not_held(budget: Mapping[str, float], unknown: Collection[str], others: Iter
     lost = [key for key in _WORDS if key in unknown and key in budget]
     if not lost:
         return ""
-    told = " and ".join(_WORDS[key] for key in lost)
+    text = " and ".join(_WORDS[key] for key in lost)
     kept = [*(key for key in budget if key not in lost), *others]
     holds = f"{', '.join(kept)} can" if kept else "no other limit is set"
-    return f"{told} unknown: the budget in {' and '.join(lost)} cannot be held; {holds}"
+    return f"{text} unknown: the budget in {' and '.join(lost)} cannot be held; {holds}"
 
 
 _WORDS = {"usd": "cost", "tokens": "tokens"}

@@ -216,8 +216,8 @@ def line_of(event: Any) -> str:
         return ""
     nodes = fields["node"].replace("/", _SEPARATOR)
     sensors = ", ".join(f"{name} {state}" for name, state in fields["sensors"].items())
-    told = f"[{fields['label']}] {nodes}: {fields['action']}"
-    return one_line(f"{told} ({sensors})" if sensors else told, 500)
+    text = f"[{fields['label']}] {nodes}: {fields['action']}"
+    return one_line(f"{text} ({sensors})" if sensors else text, 500)
 
 
 def where_lines(run: str, data: Mapping[str, Any]) -> Iterator[str]:
@@ -274,8 +274,8 @@ def tree_lines(nodes: Sequence[tuple[str, int]], data: Mapping[str, Any]) -> Ite
         name = path.rpartition("/")[2]
         if frame := frames.get(path):
             number = max(frame["iteration"], 0)
-            told = f"iteration {min(number, most)}/{most}, {frame['step']}"
-            yield f"{indent}{name}: {told}{_sensors(frame['sensors'])}"
+            text = f"iteration {min(number, most)}/{most}, {frame['step']}"
+            yield f"{indent}{name}: {text}{_sensors(frame['sensors'])}"
         elif result := results.get(path):
             met = "target met" if result["target_met"] else result["status"]
             yield f"{indent}{name}: {met} after {result['iterations']}/{most}"
@@ -300,8 +300,8 @@ def commit_lines(boundaries: Iterable[Any]) -> Iterator[str]:
 def _commit_line(one: Any) -> str:
     states = ", ".join(f"{name} {state}" for name, state in one.sensors.items())
     mark = {"complete": "✔", "running": "·", "open": "▸"}.get(one.status, "✘")
-    told = f"{'  ' * one.level}{mark} {one.label}  {one.action}"
-    return f"{told}  [{states}]" if states else told
+    text = f"{'  ' * one.level}{mark} {one.label}  {one.action}"
+    return f"{text}  [{states}]" if states else text
 
 
 def run_lines(boundaries: Iterable[Any]) -> Iterator[str]:

@@ -320,10 +320,10 @@ def _brief(judged: JudgedTarget, style: Style) -> str:
     reason = judged.reason.removeprefix(f"{one.artifact}: ")
     criteria = f"({one_line(one.criteria)}, {one.level.value})"
     score = f"{format_score(one.score)}/{plain(one.threshold)}"
-    told = f"{word} {one_line(one.artifact)} {criteria}: {score}"
+    text = f"{word} {one_line(one.artifact)} {criteria}: {score}"
     if one.judged:
-        told += f"; judged: {one_line(format_votes(one), _MESSAGE)}"
-    return f"{told}; {one_line(reason, _MESSAGE)}" if reason else told
+        text += f"; judged: {one_line(format_votes(one), _MESSAGE)}"
+    return f"{text}; {one_line(reason, _MESSAGE)}" if reason else text
 
 
 def show(reporter: Any, decision: SessionVerdict) -> None:

@@ -113,8 +113,8 @@ def resolve_params(spec: CheckSpec, variables: Mapping[str, Any]) -> dict[str, A
 
 
 def _describe(params: Mapping[str, Any]) -> str:
-    told = f"`{describe(params)}` reports as {plainly(params.get('format'))}"
-    return f"{told} at most {plainly(params.get('max_findings', 0))} findings"
+    text = f"`{describe(params)}` reports as {plainly(params.get('format'))}"
+    return f"{text} at most {plainly(params.get('max_findings', 0))} findings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +159,9 @@ class _Tool:
             raise UnreadableReportError(why)
         code = finished.returncode
         if code is None or code not in self.ran:
-            told = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
+            text = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
             remedy = self._remedy() if code == NOT_FOUND else ""
-            raise UnreadableReportError(f"{told} ({self.command.text}){remedy}")
+            raise UnreadableReportError(f"{text} ({self.command.text}){remedy}")
         data = self._read_report(finished, path, before)
         findings = [] if self.silent and not data.strip() else self._read(data)
         if code and not findings:

@@ -240,8 +240,8 @@ def format_proposals(
 ) -> str:
     """Return a file with the proposals that were proved; `document` is named in it."""
     rules = [one.proposal.to_json() for one in proved if not one.why_not]
-    told = f"# Made from {document}: it meets each rule, and fails it without what it asks for.\n"
-    return header(schema=schema) + told + to_yaml({"name": name, "version": 1, "rules": rules})
+    text = f"# Made from {document}: it meets each rule, and fails it without what it asks for.\n"
+    return header(schema=schema) + text + to_yaml({"name": name, "version": 1, "rules": rules})
 
 
 def prove(

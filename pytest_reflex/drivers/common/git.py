@@ -135,8 +135,8 @@ class Git(GitCommand):
         """Raise UsageError unless git has the files here; a linked worktree has its own place."""
         top = self._query("rev-parse", "--show-toplevel")
         if top is None or os.path.realpath(top) != os.path.realpath(self.project):
-            told = f"the repository's own configuration has its files in {one_line(value, 100)}"
-            raise _refusal(told, "git config --unset core.worktree")
+            text = f"the repository's own configuration has its files in {one_line(value, 100)}"
+            raise _refusal(text, "git config --unset core.worktree")
 
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""

@@ -249,8 +249,8 @@ class GitCommand:
             raise UsageError("git is not installed", hint="install it, or --no-git") from None
         if finished.stopped or finished.stdout_truncated:
             why = ": a hook or a question for a passphrase does not end" if hooks else ""
-            told = f"took longer than {self._seconds:g} s, or was stopped{why}"
-            raise GitError(f"git {words[0]} {told}", f"it does not end in {self._seconds:g} s")
+            text = f"took longer than {self._seconds:g} s, or was stopped{why}"
+            raise GitError(f"git {words[0]} {text}", f"it does not end in {self._seconds:g} s")
         return finished
 
 

@@ -119,8 +119,8 @@ Reader = Callable[[Finished], Measurement]
 def run_measure(measure: Measure, attempt: Attempt) -> Measurement:
     """Return what a measure finds, with the time it took; what it raises is an error."""
     if attempt.cancel.is_set():
-        told = "it was not tried: the run was stopped"
-        return Measurement(status=MeasurementStatus.NOT_MEASURED, summary=told)
+        text = "it was not tried: the run was stopped"
+        return Measurement(status=MeasurementStatus.NOT_MEASURED, summary=text)
     started = time.monotonic()
     try:
         found = measure(attempt)

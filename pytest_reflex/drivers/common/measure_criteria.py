@@ -275,18 +275,18 @@ def _measurement_of(evaluations: Sequence[Evaluation]) -> Measurement:
     gate = gate_over([JudgedTarget(evaluation=one) for one in evaluations])
     if gate.passed:
         status = MeasurementStatus.PASSED
-        told = f"score {format_score(worst.score)}, needs {plain(worst.threshold)}"
+        text = f"score {format_score(worst.score)}, needs {plain(worst.threshold)}"
         if len(evaluations) > 1:
-            told = f"all {len(evaluations)} artifacts, {worst.artifact} with {told}"
+            text = f"all {len(evaluations)} artifacts, {worst.artifact} with {text}"
     else:
         failed = gate.status is GateStatus.FAILED
         status = MeasurementStatus.FAILED if failed else MeasurementStatus.ERROR
-        told = "; ".join(gate.reasons)
+        text = "; ".join(gate.reasons)
     judged = status is not MeasurementStatus.ERROR
     missed = sum(result.unmet for one in evaluations for result in one.results)
     return Measurement(
         status=status,
-        summary=one_line(told, SUMMARY),
+        summary=one_line(text, SUMMARY),
         value=worst.score if judged else None,
         evidence=evidence,
         cost=cost,

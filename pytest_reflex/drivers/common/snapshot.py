@@ -98,16 +98,16 @@ class SnapshotFile(Generic[State]):
         return None
 
     def _put_aside(self, put: Callable[[], Path], why: str) -> None:
-        told = f"the state {self.path} cannot be used ({why}): starting fresh"
+        text = f"the state {self.path} cannot be used ({why}): starting fresh"
         try:
             kept = put()
         except (StateError, OSError) as error:
             self._spoilt = True
             self._tell(
-                f"{told}; it could not be quarantined ({error}), so nothing is saved: move it away"
+                f"{text}; it could not be quarantined ({error}), so nothing is saved: move it away"
             )
         else:
-            self._tell(f"{told}; a copy is kept as {kept.name}")
+            self._tell(f"{text}; a copy is kept as {kept.name}")
 
     def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.

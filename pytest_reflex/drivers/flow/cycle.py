@@ -112,8 +112,8 @@ def _by_output(finished: Finished, target: SensorTarget) -> Measurement:
     if not numbers:
         return _measurement(False, f"no number in its output by /{target.pattern}/", None, evidence)
     wanted = f"{target.op} {plain(target.number)}"
-    told = f"{plain(numbers[-1])}, wanted {wanted}"
-    return _measurement(target.holds(numbers[-1]), told, numbers[-1], evidence)
+    message = f"{plain(numbers[-1])}, wanted {wanted}"
+    return _measurement(target.holds(numbers[-1]), message, numbers[-1], evidence)
 
 
 def _measurement(is_met: bool, summary: str, value: Fraction | None, evidence: str) -> Measurement:
@@ -205,10 +205,10 @@ class Cycle:
             attempt = Attempt({**tools.environment, **caches}, tools.cancel, tools.calls)
             found = measure_all(measures, attempt, parallel=node.parallel)
         if modified := sorted({*self._ground.restore(), *self._ground.lost_names()}):
-            told = one_line(format_modified(modified), SUMMARY)
+            text = one_line(format_modified(modified), SUMMARY)
             status = MeasurementStatus.FAILED
             return {
-                name: replace(one, status=status, summary=told) if one.passed else one
+                name: replace(one, status=status, summary=text) if one.passed else one
                 for name, one in found.items()
             }
         return found
@@ -236,8 +236,8 @@ class Cycle:
                 raise ContractError(error or "the agent wrote no output file")
             reading = texts.read_sensor_output(text)
             if meddled:
-                told = f"the sensor changed {one_line(', '.join(meddled), 200)}"
-                return replace(reading, state=FAIL, summary=told)
+                message = f"the sensor changed {one_line(', '.join(meddled), 200)}"
+                return replace(reading, state=FAIL, summary=message)
             return reading
         except ContractError as problem:
             reading = SensorReading(state=FAIL, summary=one_line(f"not measured: {problem}", 300))

@@ -79,10 +79,10 @@ def after(root: FlowNode, position: Position, outcome: Mapping[str, Any]) -> Pos
     behind = _after(root, position, outcome)
     if position.top.offences < MOST_OFFENCES or position.tampered:  # ended once is enough
         return behind
-    told = ", ".join(restored)
+    text = ", ".join(restored)
     behind = behind.with_top(target_met=False)
-    ended = _end_node(behind, NodeStatus.ERROR, f"protected files were modified again: {told}")
-    return replace(ended, tampered=told)
+    ended = _end_node(behind, NodeStatus.ERROR, f"protected files were modified again: {text}")
+    return replace(ended, tampered=text)
 
 
 def _after(root: FlowNode, position: Position, outcome: Mapping[str, Any]) -> Position:
@@ -118,8 +118,8 @@ def _after(root: FlowNode, position: Position, outcome: Mapping[str, Any]) -> Po
         changes = {"first": at_first, "sensors": readings, "baseline": outcome["baseline"]}
         return _begin_iteration(position.with_top(**changes))
     if step is NodeStep.EXHAUST:
-        told = f"the budget of the node is used up: {outcome['detail']}"
-        return _end_node(position, NodeStatus.MAX_ITERATIONS, told)
+        text = f"the budget of the node is used up: {outcome['detail']}"
+        return _end_node(position, NodeStatus.MAX_ITERATIONS, text)
     if step is NodeStep.RESULT:
         return position.with_top(step=NodeStep.COMMIT_RESULT)
     return _leave_node(root, position)

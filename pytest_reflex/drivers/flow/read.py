@@ -247,8 +247,8 @@ class _FlowReader:
         refuse_unknown_keys(table, SENSOR_KEYS, faults, what="a sensor")
         kinds = [kind for kind in _KINDS if kind in table]
         if len(kinds) != 1:
-            told = " and ".join(kinds) or "none of them"
-            message = f"a sensor has one of command, criteria and agent, not {told}"
+            text = " and ".join(kinds) or "none of them"
+            message = f"a sensor has one of command, criteria and agent, not {text}"
             faults.add(message, table.at_key(kinds[1]) if kinds else table.spot)
         given = {kind: nonempty_text_at(table, kind, faults) for kind in kinds}
         agent = self._agent_at(table, "agent", "a sensor") if given.get("agent") else ""

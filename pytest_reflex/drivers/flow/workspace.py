@@ -93,8 +93,8 @@ class FlowWorkspace:
     def require_branch(self) -> None:
         """Raise StepError where somebody has left the run's branch."""
         if self._git is not None and self._git.branch() != self._branch:
-            told = f"the branch of the run, {self._branch}, is not checked out any more"
-            raise StepError(told, hint=f"git switch {self._branch}, then resume")
+            text = f"the branch of the run, {self._branch}, is not checked out any more"
+            raise StepError(text, hint=f"git switch {self._branch}, then resume")
 
     def display_path(self, path: str) -> str:
         """Return the folder of a node as agents get it, seen from the project."""
@@ -226,9 +226,9 @@ class FlowWorkspace:
         """Commit the files of the run alone: a hook has refused what was changed."""
         assert self._git is not None
         said = f"{error.hook}: {texts.first_line(error.said) or 'refused'}"
-        told = replace(boundary, refused=said, action=f"hook {said}; {boundary.action}")
-        made = self._git.commit(messages.message(told), self._own_files())
-        return BoundaryCommit(made, told, f"{error.hook}: {error.said}")
+        refused = replace(boundary, refused=said, action=f"hook {said}; {boundary.action}")
+        made = self._git.commit(messages.message(refused), self._own_files())
+        return BoundaryCommit(made, refused, f"{error.hook}: {error.said}")
 
     def _own_files(self) -> list[str]:
         """Return the files of the run, unless git ignores them."""

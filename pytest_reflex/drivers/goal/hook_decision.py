@@ -273,8 +273,8 @@ def hold(why: HookReason, text: str, counts: Counts, digest: str, most: int) -> 
     """Return a decision that holds and counts, but lets go where nothing changes any more."""
     counts = replace(counts, unfinished=False)
     if counts.equal >= MOST_EQUAL and counts.state == digest:
-        told = f"held {counts.equal} times in this state"
-        return HookDecision(why=HookReason.EQUAL, detail=told, counts=counts)
+        message = f"held {counts.equal} times in this state"
+        return HookDecision(why=HookReason.EQUAL, detail=message, counts=counts)
     equal = counts.equal + 1 if counts.state == digest else 1
     counts = replace(counts, blocks=counts.blocks + 1, equal=equal, state=digest)
     return HookDecision(why=why, reason=with_count(text, counts, most), counts=counts)

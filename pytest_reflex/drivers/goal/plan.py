@@ -270,9 +270,9 @@ def _unclear(
             hint="list them under `Success:`, or give --criteria FILE",
         )
     if reversibility is Reversibility.ONE_WAY and not arguments_against(precheck):
-        told = "no counter-argument" if precheck else "no pre-check"
+        text = "no counter-argument" if precheck else "no pre-check"
         yield Problem(
-            message=f"the work cannot be rolled back (Type 1), and there is {told}",
+            message=f"the work cannot be rolled back (Type 1), and there is {text}",
             hint="--precheck FILE, with at least one line `Counter-argument: ...`",
         )
 

@@ -219,8 +219,8 @@ def _success(parts: list[Statement]) -> Scored:
     names = {name for one in parts for name, cue in _PROOFS.items() if cue.search(one.text)}
     run = [code for one in parts for code in commands(one.text)]
     if len(found) > 1 or len(names) > 1 or (run and (names or found)):
-        told = ", ".join(sorted(names) + [f"`{one}`" for one in run]) or found[0]
-        return 2, f"more than one proof, or one that can be run: {_quote(told)}"
+        text = ", ".join(sorted(names) + [f"`{one}`" for one in run]) or found[0]
+        return 2, f"more than one proof, or one that can be run: {_quote(text)}"
     if measured := [one for one in found if measures(one)]:
         return 2, f"a proof with a number: {_quote(measured[0])}"
     if run:

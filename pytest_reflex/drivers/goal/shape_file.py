@@ -63,8 +63,8 @@ def read_shape(path: Path) -> ShapeFile:
 def parse_shape(data: bytes, name: str) -> ShapeFile:
     """Return what the bytes of a SHAPE.md ask for; `name` is how messages name the file."""
     if len(data) > LONGEST:
-        told = f"the file is too long: {len(data):,} bytes, the limit is {LONGEST:,}"
-        Diagnostics(name).stop(told, (1, 1), hint="name criteria of your own by --criteria")
+        message = f"the file is too long: {len(data):,} bytes, the limit is {LONGEST:,}"
+        Diagnostics(name).stop(message, (1, 1), hint="name criteria of your own by --criteria")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
@@ -254,6 +254,6 @@ class _ShapeReader:
         if isinstance(item, str) and item.strip():
             return item.strip()
         hint = 'put a text that holds ": " in quotes' if isinstance(item, dict) else ""
-        told = "is empty" if isinstance(item, str) else f"must be a text, not {kind_of(item)}"
-        self._faults.add(f"{what} {told}", spot, hint=hint)
+        text = "is empty" if isinstance(item, str) else f"must be a text, not {kind_of(item)}"
+        self._faults.add(f"{what} {text}", spot, hint=hint)
         return ""

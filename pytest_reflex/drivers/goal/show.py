@@ -130,8 +130,8 @@ def complete_block(state: GoalState) -> str:
     if not (state.all_met and state.exit_signal):
         raise ValueError("a goal needs each of its criteria met, and the exit signal")
     lines = [f"- {flat(one.text)}: ✓" for one in state.criteria]
-    told = "All success criteria satisfied:"
-    return "\n".join(["<loop-complete>", told, *lines, "</loop-complete>"])
+    text = "All success criteria satisfied:"
+    return "\n".join(["<loop-complete>", text, *lines, "</loop-complete>"])
 
 
 NOT_MONITORED = "edits of files: not monitored, this agent does not report them"

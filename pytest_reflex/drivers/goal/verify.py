@@ -163,8 +163,8 @@ class Verifier:
 
         def measure(attempt: Attempt) -> Measurement:
             if missing := self.approvals.find_missing([plan], self.registry):
-                told = one_line(describe_refusal(missing), EVIDENCE)
-                return Measurement(status=MeasurementStatus.NOT_MEASURED, summary=told)
+                text = one_line(describe_refusal(missing), EVIDENCE)
+                return Measurement(status=MeasurementStatus.NOT_MEASURED, summary=text)
             project = self.approvals.project
             return measure_of(plan, project, self.registry, timeout=self.timeout)(attempt)
 
@@ -268,8 +268,8 @@ def _compare(finished: Finished, wanted: Threshold) -> Measurement:
     value = number_in(text_of(finished.stdout), wanted)
     if value is None:
         named = f" beside {one_line(wanted.name)!r}" if wanted.name else ""
-        told = f"it printed no number{named}, wanted {wanted.text}"
-        return Measurement(status=MeasurementStatus.ERROR, summary=told, evidence=evidence)
+        text = f"it printed no number{named}, wanted {wanted.text}"
+        return Measurement(status=MeasurementStatus.ERROR, summary=text, evidence=evidence)
     met = wanted.holds(value)
     return Measurement(
         status=MeasurementStatus.PASSED if met else MeasurementStatus.FAILED,

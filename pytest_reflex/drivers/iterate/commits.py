@@ -86,8 +86,8 @@ class Commits:
         if inside := sorted(self._inside_submodules() - self._inside):
             left = (*left, f"Left out of the commit, inside submodules: {_format_paths(inside)}")
         if (branch := self._current_branch()) != self._branch:
-            told = f"HEAD is on {one_line(branch)} now, and was on {one_line(self._branch)} before"
-            left, self._branch = (*left, told), branch
+            text = f"HEAD is on {one_line(branch)} now, and was on {one_line(self._branch)} before"
+            left, self._branch = (*left, text), branch
         if nested := [path for path in ours if path.endswith(b"/")]:
             ours = [path for path in ours if path not in nested]
             left = (*left, f"Left out of the commit, being repositories: {_format_paths(nested)}")

@@ -264,12 +264,12 @@ def outcome_with_gates(
     compared = compare(gates, known)
     if not missed:
         return replace(answer, known=compared.known)
-    told = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
+    text = "; ".join(f"{found.gate.name}: {found.summary}" for found in missed)
     if limit := next((found.limit for found in missed if found.limit), ""):
         return IterationOutcome(cause=FailureCause.LIMIT_NOTICE, detail=limit, limited=True)
     return IterationOutcome(
         cause=None if compared.better else FailureCause.GATE,
-        detail=told,
+        detail=text,
         failing=failing_gates(gates),
         progress=compared.better,
         known=compared.known,

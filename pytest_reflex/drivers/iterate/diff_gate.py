@@ -282,7 +282,7 @@ class DiffGate:
     def _compare(self) -> Measurement:
         gate, changed = self._gate, self._changes.end()
         reasons = [*_refusal(gate, changed)]
-        told = f"changed {pluralize(len(changed), 'file')}"
+        text = f"changed {pluralize(len(changed), 'file')}"
         if gate.max_lines is not None:
             try:
                 number, exact = self._changes.count_lines(gate.max_lines)
@@ -291,14 +291,14 @@ class DiffGate:
                     raise
                 number, exact = 0, False
             lines = pluralize(number, "line")
-            told = f"{told}, {lines}"
+            text = f"{text}, {lines}"
             if number > gate.max_lines:
                 least = "" if exact else "at least "
                 reasons.append(f"changed {least}{lines}, at most {gate.max_lines} allowed")
         status = MeasurementStatus.FAILED if reasons else MeasurementStatus.PASSED
         return Measurement(
             status=status,
-            summary=one_line("; ".join(reasons) or told, SUMMARY),
+            summary=one_line("; ".join(reasons) or text, SUMMARY),
             evidence="\n".join(map(one_line, changed)),
         )
 

@@ -165,16 +165,16 @@ class Log:
     def report_answer(self, number: int, text: str, length: int) -> None:
         """Report what a tool said: the end of it, of a `length` in characters."""
         fields = {"iteration": number, "phase": "agent"}
-        told = messages.answer_text(number, length, len(text))
-        self._tell("answer", told, LogLevel.DEBUG, fields=fields, output=text.strip("\n"))
+        message = messages.answer_text(number, length, len(text))
+        self._tell("answer", message, LogLevel.DEBUG, fields=fields, output=text.strip("\n"))
 
     def report_spend(self, round_: Iteration, state: State) -> None:
         """Report what an iteration cost, and the run so far, where the tool says so."""
         spend = Spend().plus(round_.cost)
         if spend.usd or spend.tokens:
-            told = messages.spend_text(round_.number, spend_text(spend), spend_text(state.spend))
+            text = messages.spend_text(round_.number, spend_text(spend), spend_text(state.spend))
             self._tell(
-                "spent", told, LogLevel.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
+                "spent", text, LogLevel.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
             )
 
     def report_commit(self, number: int, made: IterationCommit) -> None:

@@ -165,9 +165,9 @@ def completion_text(round_: Iteration, total: int) -> str:
 def gate_text(result: GateResult) -> str:
     """Return what a gate came to: "Quality gate lint: pass in 1.2s (exit 0)"."""
     optional = "" if result.gate.required else ", not required"
-    told = f": {result.summary}" if result.summary else ""
+    text = f": {result.summary}" if result.summary else ""
     name, seconds = result.gate.name, format_duration(result.seconds)
-    return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){told}"
+    return f"Quality gate {name} {_SAID[result.outcome]} ({seconds}{optional}){text}"
 
 
 def gate_outcome(result: GateResult) -> str:
@@ -216,24 +216,24 @@ def end_text(
         case StopReason.INTERRUPTED:
             return f"Interrupted. {'State saved. ' if saved else ''}{resume}"
         case StopReason.USER_STOP:
-            told = f"Stopped by the user{f': {why}' if why else ''} ({done})"
+            text = f"Stopped by the user{f': {why}' if why else ''} ({done})"
         case StopReason.BUDGET_EXCEEDED:
-            told = f"The budget is used up: {detail} ({done})"
+            text = f"The budget is used up: {detail} ({done})"
             key = detail.partition(":")[0]
             resume = f"{resume} --budget {key}=+N" if saved else resume
         case StopReason.WALL_TIME:
-            told = f"Reached the wall time ({done})"
+            text = f"Reached the wall time ({done})"
         case StopReason.DENIED:
-            told = f"Stopped, since {one_line(detail, 3 * _SAID_AT_MOST)} ({done})"
+            text = f"Stopped, since {one_line(detail, 3 * _SAID_AT_MOST)} ({done})"
         case StopReason.UNCHANGED:
-            told = f"Stopping: the working tree does not change any more ({done})"
+            text = f"Stopping: the working tree does not change any more ({done})"
         case StopReason.PERSON_NEEDED:
-            told = f"Stopped: the tool needs a person{f': {why}' if why else ''} ({done})"
+            text = f"Stopped: the tool needs a person{f': {why}' if why else ''} ({done})"
         case StopReason.RATE_LIMIT:
-            told = f"Paused: the tool ran into a limit: {why} ({done})"
+            text = f"Paused: the tool ran into a limit: {why} ({done})"
         case _:
-            told = f"Ended: {ENDS[ending].sentence} ({done})"
-    return f"{told}. {resume}" if state.status is Status.INTERRUPTED else told
+            text = f"Ended: {ENDS[ending].sentence} ({done})"
+    return f"{text}. {resume}" if state.status is Status.INTERRUPTED else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +252,9 @@ class Statistics:
 
     def __str__(self) -> str:
         figures = (("min", self.minimum), ("max", self.maximum), ("mean", self.mean))
-        told = ", ".join(f"{name} {format_duration(value)}" for name, value in figures)
+        text = ", ".join(f"{name} {format_duration(value)}" for name, value in figures)
         deviation = format_duration(self.deviation)
-        return f"{pluralize(self.count, 'iteration')}, {told}, stddev {deviation}"
+        return f"{pluralize(self.count, 'iteration')}, {text}, stddev {deviation}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the wire form, in seconds."""

@@ -30,8 +30,8 @@ def _raw(fragment: Fragment, what: str) -> str:
     if fragment.path is None:
         return fragment.content or ""
     path = Path(fragment.path)
-    told = f", named in {fragment.origin}," if fragment.origin else ""
-    return read_own_text(path, f"{what}{told}", longest=LONGEST)
+    text = f", named in {fragment.origin}," if fragment.origin else ""
+    return read_own_text(path, f"{what}{text}", longest=LONGEST)
 
 
 def _fill(text: str, fragment: Fragment, what: str) -> str:

@@ -98,8 +98,8 @@ def adoption(folder: Path, records: Sequence[Record], *, allow_commands: bool = 
     except ReflexError as error:
         raise StateError(f"{path}: {error.problems[0].message}", hint=_ADVICE) from None
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        told = f"{path}, which another program wrote, is not in the form that can be taken up"
-        raise StateError(told, hint=_ADVICE) from error
+        text = f"{path}, which another program wrote, is not in the form that can be taken up"
+        raise StateError(text, hint=_ADVICE) from error
 
 
 _ADVICE = "start a new loop from the artifact"

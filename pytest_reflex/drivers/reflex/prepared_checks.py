@@ -257,8 +257,8 @@ def _explain_proof(found: RuleProof, criteria: Criteria, seconds: float) -> Rule
     if found.proof is Proof.UNPROVEN and found.empty is not None:
         return _elsewhere(found.rule, found.tried)
     if found.proof is Proof.UNCLEAR:
-        told = f": {found.message}" if found.message else ""
-        return replace(found, message=one_line(f"the empty artifact cannot be checked{told}", 200))
+        text = f": {found.message}" if found.message else ""
+        return replace(found, message=one_line(f"the empty artifact cannot be checked{text}", 200))
     return replace(found, message="") if found.proof is Proof.VACUOUS else found
 
 
@@ -324,8 +324,8 @@ def complaint(proof: Mapping[str, Any]) -> str:
 def refusal_text(proofs: Sequence[Mapping[str, Any]]) -> str:
     """Return the message to PREPARE about its last checks; empty where all can fail."""
     found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
-    told = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
-    return f"{told}. Give checks that fail where the rule is broken" if told else ""
+    text = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
+    return f"{text}. Give checks that fail where the rule is broken" if text else ""
 
 
 def find_given_checks(proofs: Sequence[Mapping[str, Any]], checks: Iterable[WireCheck]) -> str:

@@ -153,8 +153,8 @@ class RunFiles(RecordedRun):
         adopted = replace(first, ts=now, payload={**first.payload, **more})
         self._journal.append(adopted.to_json())
         self._events[0], self._state = adopted, apply(None, adopted)
-        told = "Another program began this loop; see that it does not go on as well"
-        self.recovered = (*self.recovered, told)
+        text = "Another program began this loop; see that it does not go on as well"
+        self.recovered = (*self.recovered, text)
         self._write_state(adopted.kind)
         return adopted
 

@@ -51,10 +51,10 @@ def comments(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     settings = sum(line[0] not in marks for line in lines)
     found = sum(map(explains, comment_texts(config))) + _names(config)
     wanted = 0 if settings <= SMALL else max(settings // wishes.lines_per_comment, 1)
-    told = f"{pluralize(found, 'comment')} of at least three words"
+    text = f"{pluralize(found, 'comment')} of at least three words"
     if found >= wanted:
-        return Report((), f"{told} for {settings} lines")
-    message = f"{told}, {wanted} are wanted for {settings} lines of settings"
+        return Report((), f"{text} for {settings} lines")
+    message = f"{text}, {wanted} are wanted for {settings} lines of settings"
     return Report([Finding(message, 1)])
 
 

@@ -193,8 +193,8 @@ def _placeholders(document: model.Markdown, params: Mapping[str, Any]) -> Report
                 left.append(line)
             elif not (tags[index] and (line in planned or _is_named_beside(index, tags))):
                 findings.append(Finding(f"placeholder text: {why}", line))
-    told = f"; values that are not known yet: {len(left)} (line {left[0]})" if left else ""
-    return Report(findings, f"no placeholders{told}")
+    message = f"; values that are not known yet: {len(left)} (line {left[0]})" if left else ""
+    return Report(findings, f"no placeholders{message}")
 
 
 def _rows_with_an_open_value(document: model.Markdown) -> Iterator[int]:
