@@ -28,16 +28,16 @@ from pytest_reflex.model.json_fault import json_fault
 from pytest_reflex.text.yaml_data import CONSTANTS, NUMBER_STARTS
 
 
-def read_json(text: str, faults: Diagnostics) -> Any:
+def read_json(text: str, diagnostics: Diagnostics) -> Any:
     """Return the value of a JSON text, without positions inside it.
 
     Raises CriteriaError where it is not JSON, holds a key twice, NaN, or nests too deeply.
     """
-    faults.controls = "\\" in text
+    diagnostics.controls = "\\" in text
     try:
         root = json.loads(
             text,
-            object_pairs_hook=lambda pairs: _table(pairs, faults),
+            object_pairs_hook=lambda pairs: _table(pairs, diagnostics),
             parse_int=_number,
             parse_float=_number,
             parse_constant=_number,
@@ -48,21 +48,21 @@ def read_json(text: str, faults: Diagnostics) -> Any:
         message, at = json_fault(error)
         line = text.count("\n", 0, at) + 1
         column = at - text.rfind("\n", 0, at)
-        faults.stop(f"this is not valid JSON: {message}", (line, column))
+        diagnostics.stop(f"this is not valid JSON: {message}", (line, column))
     except RecursionError:
-        faults.stop(f"nested deeper than {MAX_DEPTH} levels")
+        diagnostics.stop(f"nested deeper than {MAX_DEPTH} levels")
     except UnicodeEncodeError:
-        faults.stop("a text holds half of a surrogate pair")
+        diagnostics.stop("a text holds half of a surrogate pair")
     except ValueError as error:
-        faults.stop(str(error))
-    return _check_depth(root, faults)
+        diagnostics.stop(str(error))
+    return _check_depth(root, diagnostics)
 
 
-def _table(pairs: list[tuple[str, Any]], faults: Diagnostics) -> Table:
+def _table(pairs: list[tuple[str, Any]], diagnostics: Diagnostics) -> Table:
     table = Table()
     for key, value in pairs:
         if key in table:
-            faults.add(
+            diagnostics.add(
                 f"the key {quote(key)} is given twice in one object", hint="remove one of the two"
             )
         table[key] = value
@@ -78,7 +78,7 @@ def _number(text: str) -> Any:
         raise ValueError(f"{text[:40]} {error}") from None
 
 
-def _check_depth(root: Any, faults: Diagnostics) -> Any:
+def _check_depth(root: Any, diagnostics: Diagnostics) -> Any:
     """Return the value with lists as `Items`; raises CriteriaError beyond the depth limit."""
     level = [_convert_list(root)]
     first = level[0]
@@ -86,7 +86,7 @@ def _check_depth(root: Any, faults: Diagnostics) -> Any:
         level = [child for node in level for child in _convert_children(node)]
         if not level:
             return first
-    return faults.stop(f"nested deeper than {MAX_DEPTH} levels", NOWHERE)
+    return diagnostics.stop(f"nested deeper than {MAX_DEPTH} levels", NOWHERE)
 
 
 def _convert_children(node: Any) -> list[Any]:
@@ -118,14 +118,14 @@ QUOTED_BEFORE_COMMENT = frozenset({"search", "command", "expect_output", "matche
 """Keys whose unquoted value may have lost its end to a `#`."""
 
 
-def build(events: Iterable[Any], faults: Diagnostics) -> Any:
+def build(events: Iterable[Any], diagnostics: Diagnostics) -> Any:
     """Return the value of the one document that `events` (of ruamel.yaml) describe.
 
-    Problems that leave the rest readable are added to `faults`; others raise CriteriaError.
+    Problems that leave the rest readable are added to `diagnostics`; others raise CriteriaError.
     """
     from ruamel.yaml import events as kinds
 
-    tree = _Tree(faults)
+    tree = _Tree(diagnostics)
     handlers = {
         kinds.ScalarEvent: tree.scalar,
         kinds.MappingStartEvent: tree.start_mapping,
@@ -148,9 +148,9 @@ _Key = tuple[str | None, Spot]
 class _Tree:
     """The state of one build: the open container, its awaited key, those around it, anchors."""
 
-    def __init__(self, faults: Diagnostics) -> None:
+    def __init__(self, diagnostics: Diagnostics) -> None:
         self.root: Any = None
-        self._faults = faults
+        self._diagnostics = diagnostics
         self._documents = 0
         self._open: Table | Items | None = None
         self._key: _Key | None = None
@@ -162,7 +162,7 @@ class _Tree:
     def document(self, event: Any) -> None:
         self._documents += 1
         if self._documents > 1:
-            self._faults.stop(
+            self._diagnostics.stop(
                 "a second document starts here", _spot(event), hint="keep one document per file"
             )
 
@@ -177,7 +177,7 @@ class _Tree:
         if not style:
             value = self._plain(event, spot, key[0] if key else None)
         elif style == '"' and CONTROL.search(value):
-            self._faults.controls = True
+            self._diagnostics.controls = True
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._put(value, spot)
@@ -197,16 +197,18 @@ class _Tree:
     def alias(self, event: Any) -> None:
         spot = _spot(event)
         if self._awaits_key():
-            self._faults.stop("an alias cannot be a key", spot, hint="write the key itself")
+            self._diagnostics.stop("an alias cannot be a key", spot, hint="write the key itself")
         known = self._anchors.get(event.anchor)
         if known is None:
             hint = "put a text that starts with * in quotes"
-            self._faults.stop(f"alias *{event.anchor} has no anchor before it", spot, hint=hint)
+            self._diagnostics.stop(
+                f"alias *{event.anchor} has no anchor before it", spot, hint=hint
+            )
         value, size = known
         self._borrowed += size
         self._nodes += size
         if self._borrowed > ALIAS_BUDGET:
-            self._faults.stop(
+            self._diagnostics.stop(
                 f"alias budget used up: aliases stand for more than {ALIAS_BUDGET} values",
                 spot,
                 hint="write the values out, or fewer of them",
@@ -216,9 +218,9 @@ class _Tree:
     def _start(self, node: Table | Items, event: Any) -> None:
         if self._awaits_key():
             hint = 'put a text that starts with "{" or "[" in quotes'
-            self._faults.stop("a mapping or list cannot be a key", node.spot, hint=hint)
+            self._diagnostics.stop("a mapping or list cannot be a key", node.spot, hint=hint)
         if len(self._around) >= MAX_DEPTH:
-            self._faults.stop(f"nested deeper than {MAX_DEPTH} levels", node.spot)
+            self._diagnostics.stop(f"nested deeper than {MAX_DEPTH} levels", node.spot)
         if event.anchor:
             self._anchors[event.anchor] = None
         self._put(node, node.spot)
@@ -231,14 +233,16 @@ class _Tree:
     def _read_key(self, table: Table, text: str, spot: Spot, plain: bool) -> None:
         key: str | None = text
         if plain and text == "<<":
-            self._faults.add("merge keys are not supported", spot, hint="write the keys out")
+            self._diagnostics.add("merge keys are not supported", spot, hint="write the keys out")
             key = None
         elif plain and not _is_text(text):
-            self._faults.add(f"the key {text or 'null'} is not text", spot, hint="put it in quotes")
+            self._diagnostics.add(
+                f"the key {text or 'null'} is not text", spot, hint="put it in quotes"
+            )
             key = None
         elif text in table:
             first = table.at_key(text)[0]
-            self._faults.add(
+            self._diagnostics.add(
                 f"{quote(text)} is given twice, first in line {first}",
                 spot,
                 hint="remove one of the two",
@@ -268,7 +272,7 @@ class _Tree:
             hint = "put it in quotes if it is meant as text"
             as_value = "must be a finite number >= 0" if isinstance(error, NotFiniteError) else ""
             message = f"{quote(text)} {error}"
-            self._faults.refuse(message, spot, hint=hint, as_value=as_value)
+            self._diagnostics.refuse(message, spot, hint=hint, as_value=as_value)
             return None
         if key and text and key in QUOTED_BEFORE_COMMENT:
             self._look_for_comment(key, event)
@@ -276,9 +280,9 @@ class _Tree:
 
     def _look_for_comment(self, key: str, event: Any) -> None:
         mark = event.end_mark
-        rest = self._faults.line(mark.line + 1)[mark.column :].lstrip()
+        rest = self._diagnostics.line(mark.line + 1)[mark.column :].lstrip()
         if rest.startswith("#"):
-            self._faults.refuse(
+            self._diagnostics.refuse(
                 f"{key} is unquoted and ends before `{rest[:20]}`: `#` starts a comment",
                 _spot(event),
                 hint="put the whole value in quotes, or the comment on a line of its own",
@@ -292,7 +296,7 @@ class _Tree:
             tag = "!!" + tag.removeprefix(_YAMLS_OWN)
             if isinstance(value := getattr(event, "value", None), str):
                 hint += f": write {quote(value) if tag == '!!str' else value}"
-        self._faults.stop(f"the tag {tag} is not supported", spot, hint=hint)
+        self._diagnostics.stop(f"the tag {tag} is not supported", spot, hint=hint)
 
     def _enter(self, event: Any) -> Spot:
         """Count a node, and return its place."""
@@ -300,7 +304,7 @@ class _Tree:
         spot = mark.line + 1, mark.column + 1
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            self._faults.stop(f"more than {MAX_NODES} values", spot, hint="split the file")
+            self._diagnostics.stop(f"more than {MAX_NODES} values", spot, hint="split the file")
         if event.tag is not None:
             self._refuse_tag(event, spot)
         return spot

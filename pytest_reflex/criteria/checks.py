@@ -49,88 +49,90 @@ _GROUP = re.compile(r"\w[\w.-]{0,99}")
 
 def finish_check(
     table: Table,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     rule_id: str,
     variables: Mapping[str, Any],
     registry: Registry,
     *,
     kind: str = "",
 ) -> CheckSpec:
-    """Return the check; what is wrong with it is noted in `faults`.
+    """Return the check; what is wrong with it is noted in `diagnostics`.
 
     `kind` is its type where the table does not say it.
     """
     if ALTERNATIVES in table and table.get("type", ALTERNATIVES) == ALTERNATIVES:
-        return _any_of(table, faults, rule_id, variables, registry)
-    before = len(faults.found)
+        return _any_of(table, diagnostics, rule_id, variables, registry)
+    before = len(diagnostics.found)
     named: Any = kind or table.get("type")
     known = type(named) is str and named in registry
     if not (known or kind):
-        _refuse_type(table, faults, rule_id, registry)
+        _refuse_type(table, diagnostics, rule_id, registry)
     made = CheckSpec(
         type=named,
-        params=_params(table, faults, rule_id, variables),
-        expected=text_at(table, "expected", faults, rule_id),
-        group=_group(table, faults, rule_id),
-        place=faults.place(table.spot),
+        params=_params(table, diagnostics, rule_id, variables),
+        expected=text_at(table, "expected", diagnostics, rule_id),
+        group=_group(table, diagnostics, rule_id),
+        place=diagnostics.place(table.spot),
     )
     if "rule_id" in table and table["rule_id"] != rule_id:
         message = f"the check belongs to this rule, but names {kind_of(table['rule_id'])}"
-        faults.add(message, table.at("rule_id"), rule_id=rule_id)
-    if known and len(faults.found) == before:
+        diagnostics.add(message, table.at("rule_id"), rule_id=rule_id)
+    if known and len(diagnostics.found) == before:
         made, problems = _validate(made, registry.get(made.type))
         for problem in problems:
-            note_problem(problem, table, faults, rule_id)
+            note_problem(problem, table, diagnostics, rule_id)
     return made
 
 
 def _any_of(
     table: Table,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     rule_id: str,
     variables: Mapping[str, Any],
     registry: Registry,
 ) -> CheckSpec:
     """Return the check whose alternatives are given, each looked at in its own place."""
-    before = len(faults.found)
+    before = len(diagnostics.found)
     given = table[ALTERNATIVES]
     found: list[CheckSpec] = []
     if not isinstance(given, Items):
         message = f"any_of must be a list of checks, not {kind_of(given)}"
         hint = "any_of: [{...}, {...}]"
-        faults.refuse(message, table.at(ALTERNATIVES), hint=hint, rule_id=rule_id)
+        diagnostics.refuse(message, table.at(ALTERNATIVES), hint=hint, rule_id=rule_id)
     for index, entry in enumerate(given if isinstance(given, Items) else ()):
         if isinstance(entry, Table):
-            found.append(finish_check(entry, faults, rule_id, variables, registry))
+            found.append(finish_check(entry, diagnostics, rule_id, variables, registry))
         else:
             message = f"a check in any_of must be a mapping, not {kind_of(entry)}"
-            faults.add(message, given.at(index), rule_id=rule_id)
+            diagnostics.add(message, given.at(index), rule_id=rule_id)
     for key in table:
         if key not in (ALTERNATIVES, *NO_PARAMETERS):
             message = f"{quote(key)} cannot be combined with any_of"
             hint = "put it into one of the alternatives"
-            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+            diagnostics.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
     spec = CheckSpec(
         type=ALTERNATIVES,
         params={ALTERNATIVES: [each.to_json() for each in found]},
-        expected=text_at(table, "expected", faults, rule_id),
-        place=faults.place(table.spot),
-        group=_group(table, faults, rule_id),
+        expected=text_at(table, "expected", diagnostics, rule_id),
+        place=diagnostics.place(table.spot),
+        group=_group(table, diagnostics, rule_id),
     )
-    if len(faults.found) == before:
+    if len(diagnostics.found) == before:
         for problem in registry.get(ALTERNATIVES).problems(spec):
-            faults.add(problem.message, table.at(ALTERNATIVES), hint=problem.hint, rule_id=rule_id)
+            diagnostics.add(
+                problem.message, table.at(ALTERNATIVES), hint=problem.hint, rule_id=rule_id
+            )
     return spec
 
 
-def _group(table: Table, faults: Diagnostics, rule_id: str) -> str:
+def _group(table: Table, diagnostics: Diagnostics, rule_id: str) -> str:
     if "group" not in table:
         return ""
-    group = text_at(table, "group", faults, rule_id)
+    group = text_at(table, "group", diagnostics, rule_id)
     if isinstance(table["group"], str) and not _GROUP.fullmatch(group):
         message = f"the group {quote(table['group'])} cannot be used"
         hint = "letters, digits, dots, hyphens and underscores, at most 100"
-        faults.add(message, table.at("group"), hint=hint, rule_id=rule_id)
+        diagnostics.add(message, table.at("group"), hint=hint, rule_id=rule_id)
     return group
 
 
@@ -144,52 +146,52 @@ def _validate(spec: CheckSpec, check_type: CheckType) -> tuple[CheckSpec, Iterab
     return spec, check_type.problems(spec)
 
 
-def _refuse_type(table: Table, faults: Diagnostics, rule_id: str, registry: Registry) -> None:
+def _refuse_type(table: Table, diagnostics: Diagnostics, rule_id: str, registry: Registry) -> None:
     kind = table.get("type")
     known = list(registry.for_authors)
     if type(kind) is str:
         hint = nearest(kind, known)
         message = f"unknown check type {quote(kind)}"
-        faults.add(message, table.at("type"), hint=hint, rule_id=rule_id)
+        diagnostics.add(message, table.at("type"), hint=hint, rule_id=rule_id)
     elif "type" in table:
-        refuse_text("type", kind, table.at("type"), faults, rule_id)
+        refuse_text("type", kind, table.at("type"), diagnostics, rule_id)
     else:
-        _note_no_type(table, faults, rule_id, known)
+        _note_no_type(table, diagnostics, rule_id, known)
 
 
-def _note_no_type(table: Table, faults: Diagnostics, rule_id: str, known: list[str]) -> None:
+def _note_no_type(table: Table, diagnostics: Diagnostics, rule_id: str, known: list[str]) -> None:
     """Note that a check has no type, at the key that looks like a misspelled one."""
     for key in table:
         if near := nearest_word(shorten(key), ("type", ALTERNATIVES)):
             message = f"the check has no type, but {quote(key)}"
-            faults.add(message, table.at_key(key), hint=suggest(near), rule_id=rule_id)
+            diagnostics.add(message, table.at_key(key), hint=suggest(near), rule_id=rule_id)
             return
     hint = f"one of {', '.join(known)}"
-    faults.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
+    diagnostics.add("the check has no type", table.spot, hint=hint, rule_id=rule_id)
 
 
 def _params(
-    table: Table, faults: Diagnostics, rule_id: str, variables: Mapping[str, Any]
+    table: Table, diagnostics: Diagnostics, rule_id: str, variables: Mapping[str, Any]
 ) -> dict[str, Any]:
     params: dict[str, Any] = {}
     for key, value in table.items():
         if key in NO_PARAMETERS:
             continue
         if type(value) is str:
-            if faults.controls and CONTROL.search(value):
-                refuse_text(key, value, table.at(key), faults, rule_id)
+            if diagnostics.controls and CONTROL.search(value):
+                refuse_text(key, value, table.at(key), diagnostics, rule_id)
         elif isinstance(value, (Table, Items, float)):
-            value = plain(value, lookup(variables, faults, rule_id))
+            value = plain(value, lookup(variables, diagnostics, rule_id))
         params[key] = value
     return params
 
 
-def note_problem(problem: Problem, table: Table, faults: Diagnostics, rule_id: str) -> None:
+def note_problem(problem: Problem, table: Table, diagnostics: Diagnostics, rule_id: str) -> None:
     """Note what a check type found, at the parameter that it is about."""
     named = find_parameter(problem, table)
-    shown = as_in_file(problem, named.value, named.spot, faults)
+    shown = as_in_file(problem, named.value, named.spot, diagnostics)
     hint = problem.hint or _hint(shown, named.value)
-    faults.add(shown.message, named.spot, hint=hint, rule_id=rule_id)
+    diagnostics.add(shown.message, named.spot, hint=hint, rule_id=rule_id)
 
 
 def _hint(problem: Problem, value: Any) -> str:
@@ -217,12 +219,12 @@ _FOREIGN = {
 
 def finish_condition(
     entry: Table,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     rule_id: str,
     variables: Mapping[str, Any],
     registry: Registry,
 ) -> Condition | None:
-    """Return a condition; what is wrong with it is noted in `faults`."""
+    """Return a condition; what is wrong with it is noted in `diagnostics`."""
     table = entry
     if NOT in entry:
         table = entry[NOT]
@@ -230,38 +232,40 @@ def finish_condition(
             what = kind_of(table) if len(entry) == 1 else "other keys"
             message = f"not takes exactly one condition, not {what}"
             hint = "not: {search: a pattern}"
-            faults.add(message, entry.at_key(NOT), hint=hint, rule_id=rule_id)
+            diagnostics.add(message, entry.at_key(NOT), hint=hint, rule_id=rule_id)
             return None
-    key = _key_of(table, faults, rule_id)
-    before = len(faults.found)
+    key = _key_of(table, diagnostics, rule_id)
+    before = len(diagnostics.found)
     for strange in _FOREIGN.keys() & table.keys():
         message = f"a condition has no key {quote(strange)}"
-        faults.add(message, table.at_key(strange), hint=_FOREIGN[strange], rule_id=rule_id)
-    if not key or len(faults.found) > before:
+        diagnostics.add(message, table.at_key(strange), hint=_FOREIGN[strange], rule_id=rule_id)
+    if not key or len(diagnostics.found) > before:
         return None
-    spec = finish_check(table, faults, rule_id, variables, registry, kind=CONDITIONS[key])
+    spec = finish_check(table, diagnostics, rule_id, variables, registry, kind=CONDITIONS[key])
     if CONDITIONS[key] == FILE.name:
         for problem in FILE.problems(spec):
-            note_problem(problem, table, faults, rule_id)
+            note_problem(problem, table, diagnostics, rule_id)
     return Condition(check=spec, negated=table is not entry)
 
 
-def _key_of(table: Table, faults: Diagnostics, rule_id: str) -> str:
+def _key_of(table: Table, diagnostics: Diagnostics, rule_id: str) -> str:
     """Return the one key that says what is looked at; empty where there are none or several."""
     keys = [key for key in CONDITIONS if key in table]
     if len(keys) == 1:
         return keys[0]
     if NOT in table:
-        faults.add("not cannot be nested in not", table.at_key(NOT), hint=_TWICE, rule_id=rule_id)
+        diagnostics.add(
+            "not cannot be nested in not", table.at_key(NOT), hint=_TWICE, rule_id=rule_id
+        )
         return ""
     if keys:
         message = f"a condition has one of {_KEYS}, not both {' and '.join(keys)}"
         hint = "make a list of two conditions of them: both have to hold"
-        faults.add(message, table.at_key(keys[1]), hint=hint, rule_id=rule_id)
+        diagnostics.add(message, table.at_key(keys[1]), hint=hint, rule_id=rule_id)
         return ""
     slip = next((key for key in table if nearest_word(key, (*CONDITIONS, NOT))), "")
     spot = table.at_key(slip) if slip else table.spot
     text = f", but {quote(slip)}" if slip else ""
     hint = nearest(slip, (*CONDITIONS, NOT)) if slip else A_CONDITION
-    faults.add(f"a condition has none of {_KEYS}{text}", spot, hint=hint, rule_id=rule_id)
+    diagnostics.add(f"a condition has none of {_KEYS}{text}", spot, hint=hint, rule_id=rule_id)
     return ""

@@ -282,7 +282,7 @@ def plain(value: Any, variable: Callable[[Table], Any] | None = None) -> Any:
 
 
 def lookup(
-    variables: Mapping[str, Any], faults: Diagnostics, rule_id: str
+    variables: Mapping[str, Any], diagnostics: Diagnostics, rule_id: str
 ) -> Callable[[Table], Any]:
     """Return what finds the value for a `{var: name}`; an unknown name is a problem."""
 
@@ -290,7 +290,7 @@ def lookup(
         name = node[VAR]
         if name not in variables:
             known = nearest(name, variables) if variables else "declare it under vars"
-            faults.refuse(f"there is no variable {quote(name)}", node.at(VAR), hint=known)
+            diagnostics.refuse(f"there is no variable {quote(name)}", node.at(VAR), hint=known)
         return variables.get(name)
 
     return find

@@ -42,14 +42,14 @@ def read_document(path: Path, keys: str = "`rules`") -> tuple[Table, Diagnostics
 
 def parse_document(data: bytes, name: str, keys: str = "`rules`") -> tuple[Table, Diagnostics]:
     """Return the mapping in `data`; `name` is the file's name, whose suffix .json means JSON."""
-    faults = Diagnostics(name)
-    faults.text = text = _decode(data, faults)
-    root = _json(text, faults) if name.endswith(".json") else parse_events(text, faults)
-    if root is None and not faults.found:
-        faults.stop("the file is empty", hint=f"it needs a mapping with {keys}")
+    diagnostics = Diagnostics(name)
+    diagnostics.text = text = _decode(data, diagnostics)
+    root = _json(text, diagnostics) if name.endswith(".json") else parse_events(text, diagnostics)
+    if root is None and not diagnostics.found:
+        diagnostics.stop("the file is empty", hint=f"it needs a mapping with {keys}")
     if not isinstance(root, Table):
-        faults.stop(f"the file must be a mapping with keys such as {keys}", (1, 1))
-    return root, faults
+        diagnostics.stop(f"the file must be a mapping with keys such as {keys}", (1, 1))
+    return root, diagnostics
 
 
 def read_bytes(path: Path, name: str) -> bytes:
@@ -83,35 +83,35 @@ def _bytes_of(path: Path, place: Place) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def _decode(data: bytes, faults: Diagnostics) -> str:
+def _decode(data: bytes, diagnostics: Diagnostics) -> str:
     try:
         text = data.decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n") if b"\r" in data else text
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8", "replace")
         spot = before.count("\n") + 1, len(before) - before.rfind("\n")
-        faults.stop(
+        diagnostics.stop(
             f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}",
             spot,
             hint="save it as UTF-8",
         )
 
 
-def _json(text: str, faults: Diagnostics) -> Any:
+def _json(text: str, diagnostics: Diagnostics) -> Any:
 
-    return read_json(text, faults) if text.strip() else None
+    return read_json(text, diagnostics) if text.strip() else None
 
 
-def parse_events(text: str, faults: Diagnostics) -> Any:
+def parse_events(text: str, diagnostics: Diagnostics) -> Any:
     """Return the value of a YAML text; raises CriteriaError."""
     try:
-        return build(yaml_events(text), faults)
+        return build(yaml_events(text), diagnostics)
     except ForbiddenCharacterError as error:
-        faults.stop(error.reason, (error.line, error.column))
+        diagnostics.stop(error.reason, (error.line, error.column))
     except DataSyntaxError as error:
         spot: Spot = (error.line or 1, error.column or 1)
-        hint = _remedy(error.reason, faults.line(spot[0]), spot[1])
-        faults.stop(f"this is not valid YAML: {error.message()}", spot, hint=hint)
+        hint = _remedy(error.reason, diagnostics.line(spot[0]), spot[1])
+        diagnostics.stop(f"this is not valid YAML: {error.message()}", spot, hint=hint)
 
 
 def _remedy(problem: str, line: str, column: int) -> str:

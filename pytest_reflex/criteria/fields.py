@@ -35,11 +35,11 @@ _CLOSING = {"{": "}", "[": "]"}
 _Container = TypeVar("_Container", Table, Items)
 
 
-def number_hint(text: str, spot: Spot, faults: Diagnostics) -> str:
+def number_hint(text: str, spot: Spot, diagnostics: Diagnostics) -> str:
     """Return what to write where a number was meant and a text was read; else nothing."""
     number = number_meant(text)
     if number == text:
-        in_quotes = source(spot, faults, r"[\"']") or faults.path.endswith(".json")
+        in_quotes = source(spot, diagnostics, r"[\"']") or diagnostics.path.endswith(".json")
         return "write it without quotes" if in_quotes else ""
     return f"write {number}" if number else ""
 
@@ -66,26 +66,26 @@ def number_meant(text: str) -> str:
         return ""
 
 
-def as_in_file(problem: Problem, value: Any, spot: Spot, faults: Diagnostics) -> Problem:
+def as_in_file(problem: Problem, value: Any, spot: Spot, diagnostics: Diagnostics) -> Problem:
     """Return a problem whose message shows a value that is not text as the file does.
 
     `017` is the number 17, and `~` nothing: an author looks for what is written.
     """
     if isinstance(value, str) or problem.given != one_line(as_written(value), 60):
         return problem
-    written = one_line(source(spot, faults), 60)
+    written = one_line(source(spot, diagnostics), 60)
     if not written:
         return problem
     message = problem.message.removesuffix(problem.given) + written
     return replace(problem, message=message, given=written)
 
 
-def source(spot: Spot, faults: Diagnostics, begins: str = "") -> str:
+def source(spot: Spot, diagnostics: Diagnostics, begins: str = "") -> str:
     """Return a value that is not text as it stands in the file; nothing where that is not known.
 
     `begins` is a pattern for its first character, which alone is returned.
     """
-    line = faults.line(spot[0])[max(spot[1] - 1, 0) :] if all(spot) else ""
+    line = diagnostics.line(spot[0])[max(spot[1] - 1, 0) :] if all(spot) else ""
     if begins:
         return line[:1] if re.match(begins, line) else ""
     if line[:1] in _CLOSING:
@@ -99,7 +99,7 @@ def source(spot: Spot, faults: Diagnostics, begins: str = "") -> str:
 def refuse_unknown_keys(
     table: Table,
     known: Collection[str],
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     *,
     what: str,
     rule_id: str = "",
@@ -108,7 +108,7 @@ def refuse_unknown_keys(
     """Note every key that is not known; `hints` has words for some of them."""
     for key in table:
         if key not in known:
-            faults.add(
+            diagnostics.add(
                 f"{what} has no key {quote(key)}",
                 table.at_key(key),
                 hint=(hints or {}).get(key) or nearest(key, known),
@@ -116,76 +116,87 @@ def refuse_unknown_keys(
             )
 
 
-def text_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> str:
+def text_at(table: Table, key: str, diagnostics: Diagnostics, rule_id: str = "") -> str:
     """Return the text under `key`; empty where it is not given or no text (a problem then)."""
     value = table.get(key)
-    if type(value) is str and not (faults.controls and CONTROL.search(value)):
+    if type(value) is str and not (diagnostics.controls and CONTROL.search(value)):
         return value
     if key in table:
-        refuse_text(key, value, table.at(key), faults, rule_id)
+        refuse_text(key, value, table.at(key), diagnostics, rule_id)
     return ""
 
 
-def nonempty_text_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> str:
+def nonempty_text_at(table: Table, key: str, diagnostics: Diagnostics, rule_id: str = "") -> str:
     """Return a text with something in it; not given or blank is a problem."""
-    before = len(faults.found)
-    text = text_at(table, key, faults, rule_id)
+    before = len(diagnostics.found)
+    text = text_at(table, key, diagnostics, rule_id)
     if text and not text.isspace():
         return text
-    if len(faults.found) == before:
+    if len(diagnostics.found) == before:
         state = "empty" if key in table else "missing"
-        faults.add(f"{key} is {state}", table.at(key), rule_id=rule_id)
+        diagnostics.add(f"{key} is {state}", table.at(key), rule_id=rule_id)
     return ""
 
 
-def table_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Table:
+def table_at(table: Table, key: str, diagnostics: Diagnostics, rule_id: str = "") -> Table:
     """Return the mapping under `key`; an empty one where it is not given or no mapping."""
-    return _container_at(table, key, Table, "mapping", faults, rule_id)
+    return _container_at(table, key, Table, "mapping", diagnostics, rule_id)
 
 
-def list_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Items:
+def list_at(table: Table, key: str, diagnostics: Diagnostics, rule_id: str = "") -> Items:
     """Return the list under `key`; an empty one where it is not given or no list."""
-    return _container_at(table, key, Items, "list", faults, rule_id)
+    return _container_at(table, key, Items, "list", diagnostics, rule_id)
 
 
 def _container_at(
-    table: Table, key: str, kind: type[_Container], word: str, faults: Diagnostics, rule_id: str
+    table: Table,
+    key: str,
+    kind: type[_Container],
+    word: str,
+    diagnostics: Diagnostics,
+    rule_id: str,
 ) -> _Container:
     value = table.get(key)
     if isinstance(value, kind):
         return value
     if key in table and value is not None:
-        faults.add(f"{key} must be a {word}, not {kind_of(value)}", table.at(key), rule_id=rule_id)
+        diagnostics.add(
+            f"{key} must be a {word}, not {kind_of(value)}", table.at(key), rule_id=rule_id
+        )
     return kind(table.spot)
 
 
 def texts_at(
-    table: Table, key: str, faults: Diagnostics, rule_id: str = ""
+    table: Table, key: str, diagnostics: Diagnostics, rule_id: str = ""
 ) -> list[tuple[str, Spot]]:
     """Return one text or a list of texts with their positions."""
     value = table.get(key)
     if isinstance(value, str):
         return [(value, table.at(key))]
-    items = list_at(table, key, faults, rule_id)
+    items = list_at(table, key, diagnostics, rule_id)
     found = []
     for index, item in enumerate(items):
         if isinstance(item, str) and not CONTROL.search(item):
             found.append((item, items.at(index)))
         else:
-            refuse_text(f"an item of {key}", item, items.at(index), faults, rule_id)
+            refuse_text(f"an item of {key}", item, items.at(index), diagnostics, rule_id)
     return found
 
 
-def number_at(table: Table, key: str, faults: Diagnostics, rule_id: str = "") -> Fraction | None:
+def number_at(
+    table: Table, key: str, diagnostics: Diagnostics, rule_id: str = ""
+) -> Fraction | None:
     """Return the exact number under `key`, None where it is none (a problem then)."""
     value = table.get(key)
     if type(value) is int or type(value) is WrittenFloat:
         return exact_number(value)
     spot = table.at(key)
-    if value is None and faults.retell_number(key, spot, rule_id=rule_id):
+    if value is None and diagnostics.retell_number(key, spot, rule_id=rule_id):
         return None
-    hint = number_hint(value, spot, faults) if isinstance(value, str) else ""
-    faults.add(f"{key} must be a number, not {kind_of(value)}", spot, hint=hint, rule_id=rule_id)
+    hint = number_hint(value, spot, diagnostics) if isinstance(value, str) else ""
+    diagnostics.add(
+        f"{key} must be a number, not {kind_of(value)}", spot, hint=hint, rule_id=rule_id
+    )
     return None
 
 
@@ -193,7 +204,7 @@ def word_at(
     table: Table,
     key: str,
     words: Collection[str],
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     rule_id: str = "",
     *,
     hint: str = "",
@@ -203,7 +214,7 @@ def word_at(
     if type(value) is str and value in words:
         return value
     known = tuple(words)
-    faults.add(
+    diagnostics.add(
         f"{key} must be one of {', '.join(known)}, not {kind_of(value)}",
         table.at(key),
         hint=hint or (nearest(value, known) if isinstance(value, str) else ""),
@@ -225,7 +236,9 @@ def kind_of(value: Any) -> str:
     return "a mapping" if isinstance(value, dict) else "a list"
 
 
-def refuse_text(what: str, value: Any, spot: Spot, faults: Diagnostics, rule_id: str = "") -> None:
+def refuse_text(
+    what: str, value: Any, spot: Spot, diagnostics: Diagnostics, rule_id: str = ""
+) -> None:
     """Note that a value is not text, or one with a control character, and what to do about it."""
     found = CONTROL.search(value) if isinstance(value, str) else None
     if found:
@@ -235,9 +248,9 @@ def refuse_text(what: str, value: Any, spot: Spot, faults: Diagnostics, rule_id:
     else:
         message = f"{what} must be a text, not {kind_of(value)}"
         hint = quoting_hint(value)
-        if value is None and "#" in faults.line(spot[0]):
+        if value is None and "#" in diagnostics.line(spot[0]):
             hint = "an unquoted # starts a comment: put the text in quotes"
-    faults.add(message, spot, hint=hint, rule_id=rule_id)
+    diagnostics.add(message, spot, hint=hint, rule_id=rule_id)
 
 
 class NamedParameter(NamedTuple):

@@ -115,8 +115,8 @@ def read_criteria(
     reading = CriteriaReader(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
     with collector_off():
-        table, faults = reading.document(path)
-        criteria = reading.criteria(reading.layer(path, table, faults), path)
+        table, diagnostics = reading.document(path)
+        criteria = reading.criteria(reading.layer(path, table, diagnostics), path)
     return criteria, tuple(dict.fromkeys(reading.files))
 
 
@@ -126,32 +126,32 @@ class CriteriaReader:
     def __init__(self, registry: Registry, variables: Mapping[str, Any]) -> None:
         self._registry = registry
         self._variables = variables
-        self._faults: list[Diagnostics] = []
+        self._diagnostics: list[Diagnostics] = []
         self._unreadable: list[Problem] = []
         self._layers: dict[Path, Layer] = {}
         self.files: list[Path] = []
 
     def document(self, path: Path) -> tuple[Table, Diagnostics]:
         """Return the mapping in a file; raises CriteriaError where it cannot be read."""
-        table, faults = read_document(path)
+        table, diagnostics = read_document(path)
         self.files.append(path)
-        self._faults.append(faults)
-        return table, faults
+        self._diagnostics.append(diagnostics)
+        return table, diagnostics
 
     def layer(
-        self, path: Path, table: Table, faults: Diagnostics, chain: tuple[Path, ...] = ()
+        self, path: Path, table: Table, diagnostics: Diagnostics, chain: tuple[Path, ...] = ()
     ) -> Layer:
         """Return what a file says over what it inherits; `chain` are the files that led to it."""
         keys: tuple[str, ...] = TEMPLATE_KEYS
         if "run_id" in table and isinstance(table.get("criteria"), Table):
             table, keys = table["criteria"], (*TEMPLATE_KEYS, "switched_off")
         if is_suite(table):
-            return self._suite(path, table, faults, chain)
-        refuse_unknown_keys(table, keys, faults, what="a template")
-        base = self._read_bases(table, "extends", path, faults, chain)
-        layer = read_over(base, table, faults, read_thresholds(table, faults))
-        layer.name = read_name(table, faults) or name_from(path.stem)
-        layer.version = read_version(table, faults)
+            return self._suite(path, table, diagnostics, chain)
+        refuse_unknown_keys(table, keys, diagnostics, what="a template")
+        base = self._read_bases(table, "extends", path, diagnostics, chain)
+        layer = read_over(base, table, diagnostics, read_thresholds(table, diagnostics))
+        layer.name = read_name(table, diagnostics) or name_from(path.stem)
+        layer.version = read_version(table, diagnostics)
         return layer
 
     def criteria(self, layer: Layer, path: Path) -> Criteria:
@@ -181,60 +181,65 @@ class CriteriaReader:
 
     def raise_problems(self) -> None:
         """Raise CriteriaError if anything was found so far."""
-        found = [problem for faults in self._faults for problem in faults.found]
+        found = [problem for diagnostics in self._diagnostics for problem in diagnostics.found]
         if found or self._unreadable:
             raise CriteriaError(in_order(found + self._unreadable))
 
     def _suite(
-        self, path: Path, table: Table, faults: Diagnostics, chain: tuple[Path, ...]
+        self, path: Path, table: Table, diagnostics: Diagnostics, chain: tuple[Path, ...]
     ) -> Layer:
         hints = _suite_hints(table)
-        refuse_unknown_keys(table, SUITE_KEYS, faults, what="a suite", hints=hints)
+        refuse_unknown_keys(table, SUITE_KEYS, diagnostics, what="a suite", hints=hints)
         inline = table.get("criteria")
-        thresholds = read_thresholds(table, faults, keys=("phases",))
+        thresholds = read_thresholds(table, diagnostics, keys=("phases",))
         if isinstance(inline, Table):
-            refuse_unknown_keys(inline, INLINE_KEYS, faults, what="criteria")
+            refuse_unknown_keys(inline, INLINE_KEYS, diagnostics, what="criteria")
             base = Layer(
-                name=read_name(inline, faults),
-                version=read_version(inline, faults),
-                thresholds=read_thresholds(inline, faults),
+                name=read_name(inline, diagnostics),
+                version=read_version(inline, diagnostics),
+                thresholds=read_thresholds(inline, diagnostics),
             )
         else:
-            base = self._read_bases(table, "criteria", path, faults, chain)
-        layer = read_over(base, table, faults, thresholds)
+            base = self._read_bases(table, "criteria", path, diagnostics, chain)
+        layer = read_over(base, table, diagnostics, thresholds)
         layer.name = layer.name or name_from(path.stem)
         return layer
 
     def _read_bases(
-        self, table: Table, key: str, path: Path, faults: Diagnostics, chain: tuple[Path, ...]
+        self, table: Table, key: str, path: Path, diagnostics: Diagnostics, chain: tuple[Path, ...]
     ) -> Layer:
         chain = (*chain, path.resolve())
         layers = []
         complete = True
-        for reference, spot in texts_at(table, key, faults):
-            layer = self._base(reference, spot, path, faults, chain)
+        for reference, spot in texts_at(table, key, diagnostics):
+            layer = self._base(reference, spot, path, diagnostics, chain)
             complete = complete and layer is not None
             layers += [layer] if layer else []
         if not complete:
             self.raise_problems()
-        return join(layers, faults)
+        return join(layers, diagnostics)
 
     def _base(
-        self, reference: str, spot: Spot, source: Path, faults: Diagnostics, chain: tuple[Path, ...]
+        self,
+        reference: str,
+        spot: Spot,
+        source: Path,
+        diagnostics: Diagnostics,
+        chain: tuple[Path, ...],
     ) -> Layer | None:
         try:
             path = find_template(reference, relative_to=source.parent).resolve()
         except CriteriaError as error:
-            faults.add(error.problems[0].message, spot, hint=error.problems[0].hint)
+            diagnostics.add(error.problems[0].message, spot, hint=error.problems[0].hint)
             return None
         if not (is_shared(path) or reaches(source, path)):
             message = f"{quote(reference)} leads out of the project of this file"
             hint = "what several projects share belongs in a pack, or copy it into this one"
-            faults.add(message, spot, hint=hint)
+            diagnostics.add(message, spot, hint=hint)
             return None
         if path in chain or len(chain) > _LONGEST_CHAIN:
             way = " -> ".join(display_path(step) for step in (*chain, path))
-            faults.add(f"these files extend one another without end: {way}", spot)
+            diagnostics.add(f"these files extend one another without end: {way}", spot)
             return None
         if path not in self._layers:
             try:

@@ -42,21 +42,21 @@ _WEIGHTS = {severity: Fraction(weight) for severity, weight in DEFAULT_WEIGHT.it
 
 
 class Draft:
-    """What files say about one rule: a mapping of `faults`' file, and what it is laid over."""
+    """What files say about one rule: a mapping of `diagnostics`' file, and what it is laid over."""
 
-    __slots__ = ("base", "faults", "id", "table")
+    __slots__ = ("base", "diagnostics", "id", "table")
 
     def __init__(
-        self, rule_id: str, table: Table, faults: Diagnostics, base: Draft | None = None
+        self, rule_id: str, table: Table, diagnostics: Diagnostics, base: Draft | None = None
     ) -> None:
         self.id = rule_id
         self.table = table
-        self.faults = faults
+        self.diagnostics = diagnostics
         self.base = base
 
     def over(self, base: Draft) -> Draft:
         """Return `base` with what is given here replaced."""
-        return Draft(self.id, self.table, self.faults, base)
+        return Draft(self.id, self.table, self.diagnostics, base)
 
     def parts(self) -> tuple[Draft, ...]:
         """Return what was said, the first to speak first."""
@@ -68,27 +68,27 @@ class Draft:
         last = next(said, None)
         if last is None or last.table["severity"] != OFF:
             return None
-        return last.faults.place(last.table.at("severity"))
+        return last.diagnostics.place(last.table.at("severity"))
 
     def origins(self) -> list[Place]:
         """Return where it was said, the first place first."""
-        return [part.faults.place(part.table.spot) for part in self.parts()]
+        return [part.diagnostics.place(part.table.spot) for part in self.parts()]
 
 
-def read_rule(table: Table, faults: Diagnostics) -> Draft | None:
+def read_rule(table: Table, diagnostics: Diagnostics) -> Draft | None:
     """Return what a mapping says about a rule; None where it does not say which."""
     rule_id = table.get("id")
     if type(rule_id) is str and is_id(rule_id):
-        return Draft(rule_id, table, faults)
-    _refuse_id(table, faults)
-    _read_keys(table, faults, "", SimpleNamespace())
+        return Draft(rule_id, table, diagnostics)
+    _refuse_id(table, diagnostics)
+    _read_keys(table, diagnostics, "", SimpleNamespace())
     return None
 
 
 def look_at(draft: Draft) -> None:
     """Note what is wrong with the keys of a rule that is not finished, since it is switched off."""
     for part in draft.parts():
-        _read_keys(part.table, part.faults, draft.id, SimpleNamespace())
+        _read_keys(part.table, part.diagnostics, draft.id, SimpleNamespace())
 
 
 def finish(
@@ -106,7 +106,7 @@ def finish(
         when=(),
     )
     for part in (draft,) if draft.base is None else draft.parts():
-        _read_keys(part.table, part.faults, rule_id, rule)
+        _read_keys(part.table, part.diagnostics, rule_id, rule)
     if rule.level is None or rule.severity is None or rule.description is None:
         if draft.table.get("severity") != OFF:  # it was told what is wrong with that
             _note_missing(draft, rule)
@@ -114,27 +114,34 @@ def finish(
     if rule.weight is None:
         rule.weight = _WEIGHTS[rule.severity]
     rule.checks = tuple(
-        [finish_check(table, faults, rule_id, variables, registry) for table, faults in rule.checks]
+        [
+            finish_check(table, diagnostics, rule_id, variables, registry)
+            for table, diagnostics in rule.checks
+        ]
     )
     rule.fixes = tuple(
         filter(
-            None, [finish_fix(t, faults, rule_id, variables, commands) for t, faults in rule.fixes]
+            None,
+            [
+                finish_fix(t, diagnostics, rule_id, variables, commands)
+                for t, diagnostics in rule.fixes
+            ],
         )
     )
     if rule.when:
         conditions = (finish_condition(t, f, rule_id, variables, registry) for t, f in rule.when)
         rule.when = tuple(filter(None, conditions))
-    return Rule(id=rule_id, place=draft.faults.place(draft.table.spot), **vars(rule))
+    return Rule(id=rule_id, place=draft.diagnostics.place(draft.table.spot), **vars(rule))
 
 
-def _read_keys(table: Table, faults: Diagnostics, rule_id: str, rule: Any) -> None:
+def _read_keys(table: Table, diagnostics: Diagnostics, rule_id: str, rule: Any) -> None:
     for key in table:
         if reader := READERS.get(key):
-            reader(table, faults, rule_id, rule)
+            reader(table, diagnostics, rule_id, rule)
         elif key != "id":
             hint = nearest(key, ("id", *READERS))
             message = f"a rule has no key {quote(key)}"
-            faults.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
+            diagnostics.add(message, table.at_key(key), hint=hint, rule_id=rule_id)
 
 
 def _note_missing(draft: Draft, rule: Any) -> None:
@@ -142,9 +149,9 @@ def _note_missing(draft: Draft, rule: Any) -> None:
     spot = draft.table.spot
     for key, hint in hints.items():
         if getattr(rule, key) is None:
-            draft.faults.add(f"{key} is missing", spot, hint=hint, rule_id=draft.id)
+            draft.diagnostics.add(f"{key} is missing", spot, hint=hint, rule_id=draft.id)
     if rule.level is None:
-        draft.faults.add(
+        draft.diagnostics.add(
             "phase is missing, and the id does not say it",
             spot,
             hint="give phase: A or B, or an id of three parts that starts with a. or b.",
@@ -152,15 +159,15 @@ def _note_missing(draft: Draft, rule: Any) -> None:
         )
 
 
-def _refuse_id(table: Table, faults: Diagnostics) -> None:
+def _refuse_id(table: Table, diagnostics: Diagnostics) -> None:
     value = table.get("id")
     if type(value) is str:
         message, hint = what_is_wrong(value)
-        faults.add(message, table.at("id"), hint=hint)
+        diagnostics.add(message, table.at("id"), hint=hint)
     elif "id" in table:
-        refuse_text("id", value, table.at("id"), faults)
+        refuse_text("id", value, table.at("id"), diagnostics)
     else:
-        faults.add("a rule needs an id", table.spot)
+        diagnostics.add("a rule needs an id", table.spot)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -176,31 +183,31 @@ class Layer:
 
 
 def read_over(
-    base: Layer, table: Table, faults: Diagnostics, thresholds: Mapping[Level, Fraction]
+    base: Layer, table: Table, diagnostics: Diagnostics, thresholds: Mapping[Level, Fraction]
 ) -> Layer:
     """Return `base` with what a file says laid over it; name and version stay those of `base`."""
-    drops = read_drops(table, faults, base.drafts)
+    drops = read_drops(table, diagnostics, base.drafts)
     drafts = {rule_id: draft for rule_id, draft in base.drafts.items() if rule_id not in drops}
-    own = _own_drafts(table, faults)
+    own = _own_drafts(table, diagnostics)
     for rule_id in own.keys() & base.drafts.keys():
         if rule_id in drops:
-            faults.add(f"drop and rules both name {quote(rule_id)}", own[rule_id].table.spot)
+            diagnostics.add(f"drop and rules both name {quote(rule_id)}", own[rule_id].table.spot)
         own[rule_id] = own[rule_id].over(base.drafts[rule_id])
-    _note_nothing_to_switch_off(own, base.drafts, faults)
+    _note_nothing_to_switch_off(own, base.drafts, diagnostics)
     if base.drafts:
-        _note_near_misses(own, base.drafts, faults)
+        _note_near_misses(own, base.drafts, diagnostics)
     drafts.update(own)
     return Layer(
         name=base.name,
         version=base.version,
         thresholds={**base.thresholds, **thresholds},
-        vars={**base.vars, **read_variables(table, faults)},
-        commands={**base.commands, **read_commands(table, faults)},
+        vars={**base.vars, **read_variables(table, diagnostics)},
+        commands={**base.commands, **read_commands(table, diagnostics)},
         drafts=drafts,
     )
 
 
-def join(layers: Iterable[Layer], faults: Diagnostics) -> Layer:
+def join(layers: Iterable[Layer], diagnostics: Diagnostics) -> Layer:
     """Return several files' shares as one: later ones win for all but rules.
 
     The same id from two files is a problem, unless one file's rule was made from the other's.
@@ -210,7 +217,7 @@ def join(layers: Iterable[Layer], faults: Diagnostics) -> Layer:
         drafts = dict(joined.drafts)
         for rule_id, draft in layer.drafts.items():
             known = drafts.get(rule_id)
-            drafts[rule_id] = _either(known, draft, faults) if known else draft
+            drafts[rule_id] = _either(known, draft, diagnostics) if known else draft
         joined = Layer(
             name=layer.name,
             version=layer.version,
@@ -222,11 +229,11 @@ def join(layers: Iterable[Layer], faults: Diagnostics) -> Layer:
     return joined
 
 
-def _either(one: Draft, other: Draft, faults: Diagnostics) -> Draft:
+def _either(one: Draft, other: Draft, diagnostics: Diagnostics) -> Draft:
     first, second = one.origins(), other.origins()
     common = min(len(first), len(second))
     if first[:common] != second[:common]:
-        faults.add(
+        diagnostics.add(
             f"the rule is given by two files: {first[-1]} and {second[-1]}",
             hint="rename or drop one of them",
             rule_id=one.id,
@@ -234,16 +241,16 @@ def _either(one: Draft, other: Draft, faults: Diagnostics) -> Draft:
     return one if len(first) > len(second) else other
 
 
-def _own_drafts(table: Table, faults: Diagnostics) -> dict[str, Draft]:
-    rules = read_rule_tables(table, faults)
-    drafts = [draft for rule in rules if (draft := read_rule(rule, faults))]
+def _own_drafts(table: Table, diagnostics: Diagnostics) -> dict[str, Draft]:
+    rules = read_rule_tables(table, diagnostics)
+    drafts = [draft for rule in rules if (draft := read_rule(rule, diagnostics))]
     by_id = {draft.id: draft for draft in drafts}
     if len(by_id) < len(rules):
-        _note_same_ids(rules, faults)
+        _note_same_ids(rules, diagnostics)
     return by_id
 
 
-def _note_same_ids(rules: list[Table], faults: Diagnostics) -> None:
+def _note_same_ids(rules: list[Table], diagnostics: Diagnostics) -> None:
     """Note ids that are equal, or would be if case and look-alike characters did not count."""
     seen: dict[str, tuple[str, int]] = {}
     for rule in rules:
@@ -255,7 +262,9 @@ def _note_same_ids(rules: list[Table], faults: Diagnostics) -> None:
         if (first, where) != (text, line):
             same = "is given twice, first" if first == text else f"reads like {quote(first)}"
             hint = "rename or remove one of the two"
-            faults.add(f"the id {quote(text)} {same} in line {where}", rule.at("id"), hint=hint)
+            diagnostics.add(
+                f"the id {quote(text)} {same} in line {where}", rule.at("id"), hint=hint
+            )
 
 
 def _is_off(draft: Draft) -> bool:
@@ -263,7 +272,7 @@ def _is_off(draft: Draft) -> bool:
 
 
 def _note_nothing_to_switch_off(
-    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Diagnostics
+    own: Mapping[str, Draft], known: Mapping[str, Draft], diagnostics: Diagnostics
 ) -> None:
     """Note rules that are switched off by the very file that gives them."""
     for draft in own.values():
@@ -272,11 +281,11 @@ def _note_nothing_to_switch_off(
             hint = suggest(near) if near else "leave the rule out"
             message = "severity off is for an inherited rule, and none is called so"
             spot = draft.table.at("severity")
-            faults.add(message, spot, hint=hint, rule_id=draft.id)
+            diagnostics.add(message, spot, hint=hint, rule_id=draft.id)
 
 
 def _note_near_misses(
-    own: Mapping[str, Draft], known: Mapping[str, Draft], faults: Diagnostics
+    own: Mapping[str, Draft], known: Mapping[str, Draft], diagnostics: Diagnostics
 ) -> None:
     """Note rules that give too little for a new one and are called nearly as an inherited one."""
     for draft in own.values():
@@ -284,4 +293,4 @@ def _note_near_misses(
             continue
         if near := nearest_word(shorten(draft.id), known):
             message = "no inherited rule is called so, and description is missing"
-            faults.add(message, draft.table.spot, hint=suggest(near), rule_id=draft.id)
+            diagnostics.add(message, draft.table.spot, hint=suggest(near), rule_id=draft.id)

@@ -33,75 +33,75 @@ read as an artifact, such as .git, is in no sample of one.
 _PATH = re.compile(PATH)
 
 
-def samples_at(table: Table, faults: Diagnostics, rule_id: str) -> dict[str, list[Sample]]:
+def samples_at(table: Table, diagnostics: Diagnostics, rule_id: str) -> dict[str, list[Sample]]:
     """Return the samples of a rule by their kind; what cannot be used is noted and left out."""
-    samples = table_at(table, "samples", faults, rule_id)
-    refuse_unknown_keys(samples, KINDS, faults, what="samples", rule_id=rule_id)
-    return {key: _of_kind(samples, key, faults, rule_id) for key in samples if key in KINDS}
+    samples = table_at(table, "samples", diagnostics, rule_id)
+    refuse_unknown_keys(samples, KINDS, diagnostics, what="samples", rule_id=rule_id)
+    return {key: _of_kind(samples, key, diagnostics, rule_id) for key in samples if key in KINDS}
 
 
-def _of_kind(samples: Table, key: str, faults: Diagnostics, rule_id: str) -> list[Sample]:
+def _of_kind(samples: Table, key: str, diagnostics: Diagnostics, rule_id: str) -> list[Sample]:
     value = samples[key]
     if isinstance(value, str):
         return [Sample.of_text(value)]
     if isinstance(value, Table):
-        return _mapping(value, faults, rule_id)
-    items = list_at(samples, key, faults, rule_id)
+        return _mapping(value, diagnostics, rule_id)
+    items = list_at(samples, key, diagnostics, rule_id)
     found: list[Sample] = []
     for index, item in enumerate(items):
         spot = items.at(index)
         if isinstance(item, Table):
-            found += _mapping(item, faults, rule_id)
+            found += _mapping(item, diagnostics, rule_id)
         elif not isinstance(item, str):
             message = f"an item of {key} must be a text or a mapping, not {kind_of(item)}"
-            faults.add(message, spot, rule_id=rule_id)
+            diagnostics.add(message, spot, rule_id=rule_id)
         elif CONTROL.search(item):
-            refuse_text(f"an item of {key}", item, spot, faults, rule_id)
+            refuse_text(f"an item of {key}", item, spot, diagnostics, rule_id)
         else:
             found.append(Sample.of_text(item))
     return found
 
 
-def _mapping(entry: Table, faults: Diagnostics, rule_id: str) -> list[Sample]:
+def _mapping(entry: Table, diagnostics: Diagnostics, rule_id: str) -> list[Sample]:
     """Return the sample that a mapping stands for, in a list; an empty one where it is none."""
-    before = len(faults.found)
-    refuse_unknown_keys(entry, KEYS, faults, what="a sample", rule_id=rule_id)
-    if len(faults.found) == before and set(entry) not in ({"file", "text"}, {"files"}):
+    before = len(diagnostics.found)
+    refuse_unknown_keys(entry, KEYS, diagnostics, what="a sample", rule_id=rule_id)
+    if len(diagnostics.found) == before and set(entry) not in ({"file", "text"}, {"files"}):
         message = "a sample is a text, or a mapping of file and text, or of files"
         hint = '{file: compose.yaml, text: "..."} or {files: {a/b.md: "..."}}'
-        faults.add(message, entry.spot, hint=hint, rule_id=rule_id)
-    if len(faults.found) > before:
+        diagnostics.add(message, entry.spot, hint=hint, rule_id=rule_id)
+    if len(diagnostics.found) > before:
         return []
     if "files" in entry:
-        sample = Sample(_files(entry, faults, rule_id), is_folder=True)
+        sample = Sample(_files(entry, diagnostics, rule_id), is_folder=True)
     else:
-        name = text_at(entry, "file", faults, rule_id)
+        name = text_at(entry, "file", diagnostics, rule_id)
         if isinstance(entry["file"], str):
-            _refuse_path(name, entry.at("file"), faults, rule_id)
-        sample = Sample.of_text(text_at(entry, "text", faults, rule_id), name)
-    return [sample] if len(faults.found) == before else []
+            _refuse_path(name, entry.at("file"), diagnostics, rule_id)
+        sample = Sample.of_text(text_at(entry, "text", diagnostics, rule_id), name)
+    return [sample] if len(diagnostics.found) == before else []
 
 
-def _files(entry: Table, faults: Diagnostics, rule_id: str) -> dict[str, str]:
+def _files(entry: Table, diagnostics: Diagnostics, rule_id: str) -> dict[str, str]:
     if entry["files"] is None:
-        faults.add("files must be a mapping, not nothing", entry.at("files"), rule_id=rule_id)
-    files = table_at(entry, "files", faults, rule_id)
+        diagnostics.add("files must be a mapping, not nothing", entry.at("files"), rule_id=rule_id)
+    files = table_at(entry, "files", diagnostics, rule_id)
     if len(files) > MOST_FILES:
         message = f"a sample has {MOST_FILES} files at most, not {len(files)}"
-        faults.add(message, entry.at("files"), rule_id=rule_id)
+        diagnostics.add(message, entry.at("files"), rule_id=rule_id)
     for path in files:
-        _refuse_path(path, files.at_key(path), faults, rule_id)
+        _refuse_path(path, files.at_key(path), diagnostics, rule_id)
     for path, other in _clashes(files):
         message = f"{quote(path)} and {quote(other)} cannot both be files of a folder"
-        faults.add(message, files.at_key(path), rule_id=rule_id)
-    return {path: text_at(files, path, faults, rule_id) for path in files}
+        diagnostics.add(message, files.at_key(path), rule_id=rule_id)
+    return {path: text_at(files, path, diagnostics, rule_id) for path in files}
 
 
-def _refuse_path(path: str, spot: Spot, faults: Diagnostics, rule_id: str) -> None:
+def _refuse_path(path: str, spot: Spot, diagnostics: Diagnostics, rule_id: str) -> None:
     if not _PATH.match(path):
         message = f"{quote(path)} is not a path of a file inside a sample"
         hint = "write it relative and with slashes: docs/a.md"
-        faults.add(message, spot, hint=hint, rule_id=rule_id)
+        diagnostics.add(message, spot, hint=hint, rule_id=rule_id)
 
 
 def _clashes(paths: Iterable[str]) -> list[tuple[str, str]]:

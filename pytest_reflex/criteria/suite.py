@@ -43,14 +43,14 @@ def load_suite(
     """
     reading = CriteriaReader(registry, variables or {})
     with collector_off():
-        table, faults = reading.document(path)
-        wanted = read_level(table, faults)
-        found = read_artifacts(table, path, faults, root=None if outside else root)
-        criteria = reading.criteria(reading.layer(path, table, faults), path)
+        table, diagnostics = reading.document(path)
+        wanted = read_level(table, diagnostics)
+        found = read_artifacts(table, path, diagnostics, root=None if outside else root)
+        criteria = reading.criteria(reading.layer(path, table, diagnostics), path)
     level = wanted or default_level(criteria)
     if not criteria.active(level):
         message = f"the criteria have no rules in phase {level}"
-        raise CriteriaError(message, place=faults.place(table.at("phase")), hint=_ONLY_B)
+        raise CriteriaError(message, place=diagnostics.place(table.at("phase")), hint=_ONLY_B)
     alone = len(found) == 1 and _names_one(table, path)
     return tuple(
         Target(
@@ -105,20 +105,20 @@ def default_level(criteria: Criteria) -> Level:
     return Level.B if criteria.has(Level.B) else Level.A
 
 
-def read_level(table: Table, faults: Diagnostics) -> Level | None:
+def read_level(table: Table, diagnostics: Diagnostics) -> Level | None:
     """Return the level under the suite's key `phase`; None where it is not given."""
     if "phase" not in table:
         return None
     if isinstance(table["phase"], Table):
         hint = "thresholds belong under phases"
-        faults.add("phase of a suite must be A or B", table.at("phase"), hint=hint)
+        diagnostics.add("phase of a suite must be A or B", table.at("phase"), hint=hint)
         return None
-    word = word_at(table, "phase", [level.value for level in Level], faults)
+    word = word_at(table, "phase", [level.value for level in Level], diagnostics)
     return Level(word) if word else None
 
 
 def read_artifacts(
-    table: Table, path: Path, faults: Diagnostics, *, root: Path | None = None
+    table: Table, path: Path, diagnostics: Diagnostics, *, root: Path | None = None
 ) -> dict[str, Path]:
     """Return label to path of every artifact that the suite's patterns match.
 
@@ -126,19 +126,19 @@ def read_artifacts(
     matches hidden ones, nor the suite file itself. Where a `root` is given, what lies neither below
     it nor below the suite's folder is a problem.
     """
-    patterns = texts_at(table, "artifacts", faults)
+    patterns = texts_at(table, "artifacts", diagnostics)
     if not patterns and "artifacts" not in table:
-        faults.add("a suite needs artifacts", (1, 1), hint="artifacts: [README.md]")
-    elif not patterns and not faults.found:
-        faults.add("artifacts names nothing", table.at("artifacts"))
+        diagnostics.add("a suite needs artifacts", (1, 1), hint="artifacts: [README.md]")
+    elif not patterns and not diagnostics.found:
+        diagnostics.add("artifacts names nothing", table.at("artifacts"))
     found: dict[str, Path] = {}
     for pattern, spot in patterns:
         matches = match_artifacts(pattern, path.parent, apart=path)
         if not matches:
-            _note_no_match(pattern, path, spot, faults)
+            _note_no_match(pattern, path, spot, diagnostics)
         for match in matches:
             if root and not _lies_below(match, root, path.parent):
-                _note_outside(label_of(match, path.parent), match, spot, faults)
+                _note_outside(label_of(match, path.parent), match, spot, diagnostics)
             found.setdefault(label_of(match, path.parent), match)
     return found
 
@@ -148,9 +148,9 @@ def _lies_below(artifact: Path, *folders: Path) -> bool:
     return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
 
 
-def _note_outside(label: str, artifact: Path, spot: Spot, faults: Diagnostics) -> None:
+def _note_outside(label: str, artifact: Path, spot: Spot, diagnostics: Diagnostics) -> None:
     target = one_line(os.path.realpath(artifact))
-    faults.add(
+    diagnostics.add(
         f"{quote(label)} leads out of the project, to {target}",
         spot,
         hint="--reflex-outside lets artifacts lie anywhere",
@@ -164,8 +164,8 @@ def artifact_patterns(path: Path) -> tuple[str, ...]:
     """
     from pytest_reflex.checks.registry import Registry
 
-    table, faults = CriteriaReader(Registry(), {}).document(path)
-    return tuple(pattern for pattern, _ in texts_at(table, "artifacts", faults))
+    table, diagnostics = CriteriaReader(Registry(), {}).document(path)
+    return tuple(pattern for pattern, _ in texts_at(table, "artifacts", diagnostics))
 
 
 def _names_one(table: Table, suite: Path) -> bool:
@@ -203,8 +203,8 @@ def label_of(artifact: Path, folder: Path) -> str:
     return Path(os.path.relpath(artifact, folder)).as_posix()
 
 
-def _note_no_match(pattern: str, suite: Path, spot: Spot, faults: Diagnostics) -> None:
-    faults.add(
+def _note_no_match(pattern: str, suite: Path, spot: Spot, diagnostics: Diagnostics) -> None:
+    diagnostics.add(
         f"{quote(pattern)} matches no artifact in {suite.absolute().parent}",
         spot,
         hint="patterns start at the suite's folder",

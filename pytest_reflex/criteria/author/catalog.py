@@ -125,7 +125,7 @@ class TracedCriteria:
         draft = self.layer.drafts[rule_id]
         return tuple(
             Provenance(
-                part.faults.place(part.table.spot), tuple(k for k in part.table if k != "id")
+                part.diagnostics.place(part.table.spot), tuple(k for k in part.table if k != "id")
             )
             for part in draft.parts()
         )
@@ -142,8 +142,8 @@ def trace(
     reading = CriteriaReader(registry, variables or {})
     path = find_template(ref, relative_to=relative_to)
     with collector_off():
-        table, faults = reading.document(path)
-        layer = reading.layer(path, table, faults)
+        table, diagnostics = reading.document(path)
+        layer = reading.layer(path, table, diagnostics)
         criteria = reading.criteria(layer, path)
     files = tuple(dict.fromkeys(reading.files))
     return TracedCriteria(criteria=criteria, layer=layer, path=path, files=files)

@@ -265,5 +265,5 @@ def prove(
 def _criteria(rule: dict[str, Any], registry: Registry) -> Criteria:
     reading = CriteriaReader(registry, {})
     path = Path("proposal.yaml")
-    table, faults = parse_document(to_yaml({"rules": [rule]}).encode(), path.name)
-    return reading.criteria(reading.layer(path, table, faults), path)
+    table, diagnostics = parse_document(to_yaml({"rules": [rule]}).encode(), path.name)
+    return reading.criteria(reading.layer(path, table, diagnostics), path)

@@ -69,28 +69,28 @@ _GIVEN = ("PYTEST_REFLEX_ARTIFACT", "PYTEST_REFLEX_BLOCKS")
 
 
 def command_warnings(
-    check: CompiledCheck, table: Table, faults: Diagnostics, rule_id: str
+    check: CompiledCheck, table: Table, diagnostics: Diagnostics, rule_id: str
 ) -> Iterator[Diagnostic]:
     """Yield what is odd about the commands that a check runs as its author wrote them."""
     for command in check.commands:
         if command.written and command.decides:
-            yield from _of_command(command, table, faults, rule_id)
+            yield from _of_command(command, table, diagnostics, rule_id)
 
 
 def _of_command(
-    command: CheckCommand, table: Table, faults: Diagnostics, rule_id: str
+    command: CheckCommand, table: Table, diagnostics: Diagnostics, rule_id: str
 ) -> Iterator[Diagnostic]:
     written, spot = command.written, table.at("command")
     if isinstance(written, str) and (fault := syntax_fault(written, command.shell)):
         message = f"bash cannot read {quote(written)}: {fault}"
         hint = "it fails for every artifact: fix the command"
-        yield warning("broken-command", message, faults, spot, hint=hint, rule_id=rule_id)
+        yield warning("broken-command", message, diagnostics, spot, hint=hint, rule_id=rule_id)
         return
     for code, message, hint in _odd(command):
-        yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
+        yield warning(code, message, diagnostics, spot, hint=hint, rule_id=rule_id)
     if command.timeout > LONG:
         message = f"the command may take {command.timeout:g} seconds at each evaluation"
-        yield warning("long-timeout", message, faults, table.at("timeout"), rule_id=rule_id)
+        yield warning("long-timeout", message, diagnostics, table.at("timeout"), rule_id=rule_id)
 
 
 def _odd(of_check: CheckCommand) -> Iterator[tuple[str, str, str]]:

@@ -78,8 +78,14 @@ class Diagnostic:
 
 
 def warning(
-    code: str, message: str, faults: Diagnostics, spot: Spot, *, hint: str = "", rule_id: str = ""
+    code: str,
+    message: str,
+    diagnostics: Diagnostics,
+    spot: Spot,
+    *,
+    hint: str = "",
+    rule_id: str = "",
 ) -> Diagnostic:
-    """Return a warning about a place in the file of `faults`."""
-    place = faults.place(spot)
+    """Return a warning about a place in the file of `diagnostics`."""
+    place = diagnostics.place(spot)
     return Diagnostic(Problem(message=message, place=place, hint=hint, rule_id=rule_id), code)

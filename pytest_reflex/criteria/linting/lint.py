@@ -53,17 +53,17 @@ def rule_warnings(
     found = [*_override(draft), *_words(rule, draft), *_weight(rule, draft)]
     found += [*_lint_judged(rule, checks, draft), *_samples(rule, draft)]
     for code, message, spot, hint in found:
-        yield warning(code, message, draft.faults, spot, hint=hint, rule_id=rule.id)
-    yield from idle_in_rule(draft.table, draft.faults, rule.id)
-    yield from condition_warnings(rule, draft.table, draft.faults)
+        yield warning(code, message, draft.diagnostics, spot, hint=hint, rule_id=rule.id)
+    yield from idle_in_rule(draft.table, draft.diagnostics, rule.id)
+    yield from condition_warnings(rule, draft.table, draft.diagnostics)
     for check, table in _with_tables(checks, own_checks(draft.table)):
-        yield from pattern_warnings(check, table, draft.faults, rule.id)
-        yield from command_warnings(check, table, draft.faults, rule.id)
-        yield from never_found(check.spec, table, draft.faults, rule.id)
+        yield from pattern_warnings(check, table, draft.diagnostics, rule.id)
+        yield from command_warnings(check, table, draft.diagnostics, rule.id)
+        yield from never_found(check.spec, table, draft.diagnostics, rule.id)
     for fix, table in zip(rule.fixes, _own(draft.table, "fix"), strict=False):
         params = table.get(fix.kind)
         if isinstance(params, Table):
-            yield from fix_warnings(fix, params, draft.faults, rule.id)
+            yield from fix_warnings(fix, params, draft.diagnostics, rule.id)
 
 
 def own_checks(table: Table) -> list[Table]:
@@ -187,13 +187,13 @@ def lint(ref: str | Path, registry: Registry) -> list[Diagnostic]:
     What is inherited is looked at for errors only: it has an author of its own.
     """
     try:
-        table, faults, layer, criteria, checks = _read(ref, registry)
+        table, diagnostics, layer, criteria, checks = _read(ref, registry)
     except CriteriaError as error:
         return [Diagnostic(problem) for problem in error.problems]
-    remarks = list(set_warnings(criteria, checks, layer.drafts, table, faults))
+    remarks = list(set_warnings(criteria, checks, layer.drafts, table, diagnostics))
     for rule in criteria.rules:
         draft = layer.drafts[rule.id]
-        if draft.faults is faults:
+        if draft.diagnostics is diagnostics:
             own = [checks[rule.id, index] for index in range(len(rule.checks))]
             remarks += rule_warnings(rule, own, draft)
     return _sort(remarks)
@@ -205,17 +205,23 @@ def _read(
     reading = CriteriaReader(registry, {})
     path = find_template(ref)
     with collector_off():
-        table, faults = reading.document(path)
-        wanted = read_level(table, faults) if is_suite(table) else None
+        table, diagnostics = reading.document(path)
+        wanted = read_level(table, diagnostics) if is_suite(table) else None
         if "artifacts" in table or path.name.endswith(SUITE_SUFFIX):
-            read_artifacts(table, path, faults)
-        layer = reading.layer(path, table, faults)
+            read_artifacts(table, path, diagnostics)
+        layer = reading.layer(path, table, diagnostics)
         criteria = reading.criteria(layer, path)
     level = wanted or default_level(criteria)
     if not criteria.active(level):
         message = f"the criteria have no rules in phase {level}"
-        raise CriteriaError(message, place=faults.place(table.at("phase")), hint="phase: B")
-    return table, faults, layer, criteria, compile_rules(criteria.rules, criteria.vars, registry)
+        raise CriteriaError(message, place=diagnostics.place(table.at("phase")), hint="phase: B")
+    return (
+        table,
+        diagnostics,
+        layer,
+        criteria,
+        compile_rules(criteria.rules, criteria.vars, registry),
+    )
 
 
 def _sort(remarks: list[Diagnostic]) -> list[Diagnostic]:

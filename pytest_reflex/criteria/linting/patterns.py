@@ -137,7 +137,7 @@ _QUOTES = "in single quotes, one backslash is enough"
 
 
 def pattern_warnings(
-    check: CompiledCheck, table: Table, faults: Diagnostics, rule_id: str
+    check: CompiledCheck, table: Table, diagnostics: Diagnostics, rule_id: str
 ) -> Iterator[Diagnostic]:
     """Yield what is odd about what a check searches for; `table` is the check as written."""
     search = check.search
@@ -149,20 +149,22 @@ def pattern_warnings(
             message = f"{quote(text)} is found with the blanks at its ends only"
             hint = "leave them out, or write a pattern with [ ] if they are meant"
             spot = table.at("search")
-            yield warning("edge-blanks", message, faults, spot, hint=hint, rule_id=rule_id)
+            yield warning("edge-blanks", message, diagnostics, spot, hint=hint, rule_id=rule_id)
         return
     spot = table.at("search")
     for code, message, hint in _odd(search):
-        yield warning(code, message, faults, spot, hint=hint, rule_id=rule_id)
+        yield warning(code, message, diagnostics, spot, hint=hint, rule_id=rule_id)
 
 
-def fix_warnings(fix: Fix, table: Table, faults: Diagnostics, rule_id: str) -> Iterator[Diagnostic]:
+def fix_warnings(
+    fix: Fix, table: Table, diagnostics: Diagnostics, rule_id: str
+) -> Iterator[Diagnostic]:
     """Yield what is odd about the pattern of a fix; `table` has its parameters as written."""
     search = fix.params.get("search")
     if fix.kind != "replace" or fix.params.get("literal") or not isinstance(search, str):
         return
     for code, message, hint in (*_misread(search), *_takes_all(search, fix)):
-        yield warning(code, message, faults, table.at("search"), hint=hint, rule_id=rule_id)
+        yield warning(code, message, diagnostics, table.at("search"), hint=hint, rule_id=rule_id)
 
 
 def _takes_all(search: str, fix: Fix) -> Iterator[tuple[str, str, str]]:
@@ -217,14 +219,14 @@ _NEVER = "the rule counts for no artifact: drop it, or change the condition"
 _COUNTS = {"negate", "min_count", "max_count"}
 
 
-def condition_warnings(rule: Rule, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
+def condition_warnings(rule: Rule, table: Table, diagnostics: Diagnostics) -> Iterator[Diagnostic]:
     """Yield what is odd about the conditions that a rule gives in this file."""
     given = table.get("when")
     entries = given if isinstance(given, Items) else [given]
     written = [entry for entry in entries if isinstance(entry, Table)]
     for condition, entry in zip(rule.when, written, strict=False):
         for code, message, hint in _odd_condition(condition, rule):
-            yield warning(code, message, faults, entry.spot, hint=hint, rule_id=rule.id)
+            yield warning(code, message, diagnostics, entry.spot, hint=hint, rule_id=rule.id)
 
 
 def _odd_condition(condition: Condition, rule: Rule) -> Iterator[tuple[str, str, str]]:

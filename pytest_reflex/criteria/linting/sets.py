@@ -20,7 +20,7 @@ _OF_RULES = ("fix", "samples")
 
 
 def idle_keys(
-    table: Table, faults: Diagnostics, keys: Sequence[str], rule_id: str
+    table: Table, diagnostics: Diagnostics, keys: Sequence[str], rule_id: str
 ) -> Iterator[Diagnostic]:
     """Yield the keys of a mapping that are there and hold nothing."""
     for key in keys:
@@ -28,13 +28,13 @@ def idle_keys(
             message = f"{key} is empty"
             spot = table.at_key(key)
             yield warning(
-                "says-nothing", message, faults, spot, hint="leave it out", rule_id=rule_id
+                "says-nothing", message, diagnostics, spot, hint="leave it out", rule_id=rule_id
             )
 
 
-def idle_in_file(table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
+def idle_in_file(table: Table, diagnostics: Diagnostics) -> Iterator[Diagnostic]:
     """Yield what is empty in a file besides its rules: empty keys, a name given twice."""
-    yield from idle_keys(table, faults, _OF_FILES, "")
+    yield from idle_keys(table, diagnostics, _OF_FILES, "")
     for key in ("extends", "criteria"):
         names = table.get(key)
         if not isinstance(names, Items):
@@ -43,17 +43,17 @@ def idle_in_file(table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
             if name in names[:index]:
                 message = f"{key} names {quote(str(name))} twice"
                 yield warning(
-                    "says-nothing", message, faults, names.at(index), hint="leave one out"
+                    "says-nothing", message, diagnostics, names.at(index), hint="leave one out"
                 )
 
 
-def idle_in_rule(table: Table, faults: Diagnostics, rule_id: str) -> Iterator[Diagnostic]:
+def idle_in_rule(table: Table, diagnostics: Diagnostics, rule_id: str) -> Iterator[Diagnostic]:
     """Yield the keys of a rule that are empty."""
-    return idle_keys(table, faults, _OF_RULES, rule_id)
+    return idle_keys(table, diagnostics, _OF_RULES, rule_id)
 
 
 def never_found(
-    spec: CheckSpec, table: Table, faults: Diagnostics, rule_id: str
+    spec: CheckSpec, table: Table, diagnostics: Diagnostics, rule_id: str
 ) -> Iterator[Diagnostic]:
     """Yield parameters of a check that name files which no folder has."""
     files: Any = spec.params.get("files", ())
@@ -61,7 +61,7 @@ def never_found(
         if isinstance(glob, str) and ".." in glob.split("/"):
             message = f"{quote(glob)} matches no file of a folder: names start in the folder"
             spot, hint = table.at("files"), "such as docs/*.md"
-            yield warning("never-found", message, faults, spot, hint=hint, rule_id=rule_id)
+            yield warning("never-found", message, diagnostics, spot, hint=hint, rule_id=rule_id)
 
 
 _ABSENCE = ("negate", "min_count", "max_count")
@@ -72,22 +72,22 @@ def set_warnings(
     checks: Mapping[Key, CompiledCheck],
     drafts: Mapping[str, Draft],
     table: Table,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> Iterator[Diagnostic]:
     """Yield what is odd about a file as a whole; `drafts` are all rules, `table` is the file."""
-    yield from idle_in_file(table, faults)
-    own = [rule for rule in criteria.rules if drafts[rule.id].faults is faults]
-    yield from _twins(criteria.rules, own, drafts, faults)
-    yield from _contradictions(checks, own, drafts, faults)
-    yield from _variables(table, faults, drafts)
-    yield from _commands(criteria, table, faults)
-    yield from _thresholds(criteria, table, faults)
+    yield from idle_in_file(table, diagnostics)
+    own = [rule for rule in criteria.rules if drafts[rule.id].diagnostics is diagnostics]
+    yield from _twins(criteria.rules, own, drafts, diagnostics)
+    yield from _contradictions(checks, own, drafts, diagnostics)
+    yield from _variables(table, diagnostics, drafts)
+    yield from _commands(criteria, table, diagnostics)
+    yield from _thresholds(criteria, table, diagnostics)
     if is_suite(table) and table.get("phase") == "A":
         for rule in (rule for rule in own if rule.level is Level.B):
             yield warning(
                 "unreached-rules",
                 "it is of phase B, and this suite stops at phase A",
-                faults,
+                diagnostics,
                 drafts[rule.id].table.spot,
                 hint="phase: B, or make it a rule of A",
                 rule_id=rule.id,
@@ -95,7 +95,7 @@ def set_warnings(
 
 
 def _twins(
-    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], faults: Diagnostics
+    rules: Iterable[Rule], own: list[Rule], drafts: Mapping[str, Draft], diagnostics: Diagnostics
 ) -> Iterator[Diagnostic]:
     checks: dict[str, str] = {}
     words: dict[str, str] = {}
@@ -107,12 +107,12 @@ def _twins(
             message = f"it has the same checks as {same}, so both count one failure"
             hint = "drop one of them"
             spot = table.at("check")
-            yield warning("same-checks", message, faults, spot, hint=hint, rule_id=rule.id)
+            yield warning("same-checks", message, diagnostics, spot, hint=hint, rule_id=rule.id)
         same = words.setdefault(rule.description.casefold(), rule.id)
         if same != rule.id and rule.id in ours:
             spot = table.at("description")
             message = f"it has the same description as {same}"
-            yield warning("same-description", message, faults, spot, rule_id=rule.id)
+            yield warning("same-description", message, diagnostics, spot, rule_id=rule.id)
 
 
 def _key(checks: Iterable[CheckSpec]) -> str:
@@ -123,7 +123,7 @@ def _contradictions(
     checks: Mapping[Key, CompiledCheck],
     own: list[Rule],
     drafts: Mapping[str, Draft],
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> Iterator[Diagnostic]:
     """Yield pairs of searches, one of which wants what the other forbids."""
     wanted: dict[tuple[str, bool], str] = {}
@@ -140,7 +140,7 @@ def _contradictions(
             yield warning(
                 "contradiction",
                 f"{other} and it want the opposite of {quote(search.source)}",
-                faults,
+                diagnostics,
                 drafts[rule_id].table.at("check"),
                 hint="no artifact can meet both",
                 rule_id=rule_id,
@@ -148,7 +148,7 @@ def _contradictions(
 
 
 def _variables(
-    table: Table, faults: Diagnostics, drafts: Mapping[str, Draft]
+    table: Table, diagnostics: Diagnostics, drafts: Mapping[str, Draft]
 ) -> Iterator[Diagnostic]:
     declared = table.get("vars")
     if not isinstance(declared, Table):
@@ -164,7 +164,7 @@ def _variables(
         if name not in used and not in_commands:
             hint = f"{{var: {name}}} as a value, or ${VARIABLE_PREFIX}{name.upper()} in a command"
             message = f"nothing uses the variable {quote(name)}"
-            yield warning("unused-variable", message, faults, declared.at_key(name), hint=hint)
+            yield warning("unused-variable", message, diagnostics, declared.at_key(name), hint=hint)
 
 
 def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -179,16 +179,16 @@ def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, value
 
 
-def _commands(criteria: Criteria, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
+def _commands(criteria: Criteria, table: Table, diagnostics: Diagnostics) -> Iterator[Diagnostic]:
     formatting = any(fix.kind == FORMAT for rule in criteria.rules for fix in rule.fixes)
     if table.get("commands") and not formatting and all(rule.checks for rule in criteria.rules):
         message = "no rule needs an agent's checks, so that nothing calls these commands"
         spot = table.at_key("commands")
         hint = "a rule whose check is prose, or a fix of the kind format, is what they are for"
-        yield warning("unused-command", message, faults, spot, hint=hint)
+        yield warning("unused-command", message, diagnostics, spot, hint=hint)
 
 
-def _thresholds(criteria: Criteria, table: Table, faults: Diagnostics) -> Iterator[Diagnostic]:
+def _thresholds(criteria: Criteria, table: Table, diagnostics: Diagnostics) -> Iterator[Diagnostic]:
     key = "phases" if "phases" in table else "phase"
     levels = table.get(key)
     if not isinstance(levels, Table):
@@ -196,8 +196,8 @@ def _thresholds(criteria: Criteria, table: Table, faults: Diagnostics) -> Iterat
     for level in Level:
         if level.value in levels and criteria.thresholds[level] == 0:
             message = f"with a threshold of 0 the score of phase {level} counts for nothing"
-            yield warning("zero-threshold", message, faults, levels.at(level.value))
+            yield warning("zero-threshold", message, diagnostics, levels.at(level.value))
     if criteria.thresholds[Level.B] < criteria.thresholds[Level.A]:
         message = "the threshold of phase B is below that of phase A"
         hint = "B is the stricter phase"
-        yield warning("falling-threshold", message, faults, table.at(key), hint=hint)
+        yield warning("falling-threshold", message, diagnostics, table.at(key), hint=hint)

@@ -228,13 +228,13 @@ def split_front_matter(text: str) -> tuple[Mapping[str, Any], str]:
     match = _FRONT.match(text)
     if not match:
         raise ContractError("there is no front matter between two lines ---")
-    faults = Diagnostics("")
+    diagnostics = Diagnostics("")
     try:
-        front = parse_events(match["front"], faults)
+        front = parse_events(match["front"], diagnostics)
     except CriteriaError as error:
         raise ContractError(error.problems[0].message) from None
-    if faults.found:
-        raise ContractError(faults.found[0].message)
+    if diagnostics.found:
+        raise ContractError(diagnostics.found[0].message)
     if not isinstance(front, dict):
         raise ContractError("the front matter is not a mapping")
     return front, text[match.end() :]

@@ -63,15 +63,15 @@ def read_agent_file(path: Path) -> AgentFile:
             hint = "begin it with ---, `name: ...` and ---"
             raise FlowError("the agent file has no front matter", place=Place(name, 1), hint=hint)
         # A line more in front: places are those of the whole file.
-        table, faults = _front_matter("\n" + match["front"], name)
-        found = _agent(name, table, text, faults)
-        _refuse_empty(text[match.end() :], faults)
+        table, diagnostics = _front_matter("\n" + match["front"], name)
+        found = _agent(name, table, text, diagnostics)
+        _refuse_empty(text[match.end() :], diagnostics)
     except UnicodeDecodeError:
         raise FlowError("the agent file is not UTF-8 text", place=Place(name)) from None
     except CriteriaError as error:
         raise FlowError(map(_of_agent, error.problems)) from None
-    if faults.found:
-        raise FlowError(faults.found)
+    if diagnostics.found:
+        raise FlowError(diagnostics.found)
     return found
 
 
@@ -92,33 +92,35 @@ def _front_matter(text: str, name: str) -> tuple[Table, Diagnostics]:
         raise
 
 
-def _agent(path: str, table: Table, text: str, faults: Diagnostics) -> AgentFile:
+def _agent(path: str, table: Table, text: str, diagnostics: Diagnostics) -> AgentFile:
     return AgentFile(
         path=path,
-        name=nonempty_text_at(table, "name", faults),
+        name=nonempty_text_at(table, "name", diagnostics),
         text=text,
-        description=_text(table, "description", faults),
-        tools=_words(table, "tools", faults),
-        disallowed=_words(table, "disallowedTools", faults),
-        model=_text(table, "model", faults),
+        description=_text(table, "description", diagnostics),
+        tools=_words(table, "tools", diagnostics),
+        disallowed=_words(table, "disallowedTools", diagnostics),
+        model=_text(table, "model", diagnostics),
     )
 
 
-def _text(table: Table, key: str, faults: Diagnostics) -> str:
+def _text(table: Table, key: str, diagnostics: Diagnostics) -> str:
     """Return a text that need not be there; a key without a value has none."""
-    return "" if table.get(key) is None else text_at(table, key, faults)
+    return "" if table.get(key) is None else text_at(table, key, diagnostics)
 
 
-def _words(table: Table, key: str, faults: Diagnostics) -> tuple[str, ...]:
+def _words(table: Table, key: str, diagnostics: Diagnostics) -> tuple[str, ...]:
     """Return a list of words, which may be written as one text with commas."""
-    texts: list[tuple[str, Any]] = texts_at(table, key, faults)
+    texts: list[tuple[str, Any]] = texts_at(table, key, diagnostics)
     words = (word.strip() for text, _ in texts for word in text.split(","))
     return tuple(word for word in words if word)
 
 
-def _refuse_empty(body: str, faults: Diagnostics) -> None:
+def _refuse_empty(body: str, diagnostics: Diagnostics) -> None:
     if not body.strip():
-        faults.add("the agent file has no instructions", (1, 1), hint="write them below the ---")
+        diagnostics.add(
+            "the agent file has no instructions", (1, 1), hint="write them below the ---"
+        )
 
 
 def _of_agent(problem: Problem) -> Problem:
