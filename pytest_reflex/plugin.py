@@ -158,7 +158,7 @@ class Collection:
 
         self._unread(find_unreached(self._config))
         if runtime := self._config.stash.get(RUNTIME, None):
-            runtime.desk.ended = True
+            runtime.state.ended = True
 
     def _unread(self, files: dict[str, str]) -> None:
         if files:
@@ -180,25 +180,25 @@ def has_marked(items: Iterable[pytest.Item]) -> bool:
 
 
 def activate(config: pytest.Config) -> SessionState:
-    """Register what runs checks and what decides, once; return the session's desk."""
+    """Register what runs checks and what decides, once; return the session's state."""
     from pytest_reflex.session.plan import SessionState
 
     if SessionState.key in config.stash:
         return config.stash[SessionState.key]
     from pytest_reflex.session.runtime import Runtime
 
-    desk = SessionState(config)
+    state = SessionState(config)
     if name := options.text(config, "reflex_judge"):
-        desk.judge, desk.judge_when = judge_of(config, name)
+        state.judge, state.judge_when = judge_of(config, name)
     # Without names: `-p no:NAME` and `unregister(name=...)` find none.
-    config.stash[RUNTIME] = Runtime(desk)
+    config.stash[RUNTIME] = Runtime(state)
     config.pluginmanager.register(config.stash[RUNTIME])
-    if not desk.is_worker:
+    if not state.is_worker:
         from pytest_reflex.session.controller import Controller
 
-        config.stash[CONTROLLER] = Controller(desk)
+        config.stash[CONTROLLER] = Controller(state)
         config.pluginmanager.register(config.stash[CONTROLLER])
-    return desk
+    return state
 
 
 def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:

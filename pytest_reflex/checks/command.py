@@ -50,7 +50,7 @@ class Command:
     text: str
     is_text: bool = False
 
-    def trouble(self, returncode: int | None) -> str:
+    def problem(self, returncode: int | None) -> str:
         """Return why an exit status is not a verdict of the command, empty where it is one."""
         if returncode is None:
             return "its exit status was lost: another part of this process reaped it"

@@ -165,8 +165,8 @@ class _Execution:
             return Outcome.ERROR, why, ""
         code = finished.returncode
         if code != self.expect_exit:
-            if trouble := self.command.trouble(code):
-                return Outcome.ERROR, f"{trouble} ({self.command.text})", ""
+            if problem := self.command.problem(code):
+                return Outcome.ERROR, f"{problem} ({self.command.text})", ""
             said = last_said(finished)
             text = f"exit status {code}, expected {self.expect_exit}"
             return Outcome.FAIL, f"{text}: {said}" if said else text, ""

@@ -177,13 +177,13 @@ def prepare(
         outside=target.outside,
     )
     starts = not all(check.in_process for check in checks.values())
-    jury = _judge(registry, target)
+    judge = _judge(registry, target)
     context = CheckContext(
         root=target.root,
         environment={**environment_of(criteria.vars), **target.environment},
         cancel=cancel,
         blocks=BlocksFolder(artifact) if starts else None,
-        judge=jury,
+        judge=judge,
     )
     return PreparedTarget(
         target=target,
@@ -194,8 +194,8 @@ def prepare(
         registry=registry,
         watches=watches(artifact, files_of_rules(criteria) if starts else ()),
         secrets=own_secrets(),
-        paid=frozenset(key for key, check in checks.items() if jury and check.votes),
-        waits=jury is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
+        paid=frozenset(key for key, check in checks.items() if judge and check.votes),
+        waits=judge is not None and registry.judge_when is JudgeWhen.NO_BLOCKERS,
         groups=groups() if any(check.spec.groups for check in checks.values()) else None,
     )
 

@@ -102,28 +102,28 @@ SUFFIX = ".reflex.yaml"
 
 
 def expect_suite(
-    path: Path, node_id: str, desk: SessionState, session: pytest.Session | None = None
+    path: Path, node_id: str, state: SessionState, session: pytest.Session | None = None
 ) -> dict[str, Subject]:
-    """Read a suite and note its targets at the desk; the keys are their node ids.
+    """Read a suite and note its targets in the state; the keys are their node ids.
 
     The one artifact of a suite adds nothing to the id. Raises CriteriaError, ArtifactError.
     """
     from pytest_reflex.criteria.suite import load_suite
 
-    registry = desk.registry_for(path, session)
-    root = desk.config.rootpath
-    outside = options.switch(desk.config, "reflex_outside")
+    registry = state.registry_for(path, session)
+    root = state.config.rootpath
+    outside = options.switch(state.config, "reflex_outside")
     targets = load_suite(
-        path, registry=registry, variables=desk.variables, root=root, outside=outside
+        path, registry=registry, variables=state.variables, root=root, outside=outside
     )
     found = {}
     for target in targets:
         target_id = node_id if target.alone else f"{node_id}::{node_name(target.label)}"
-        found[target_id] = desk.expect(target_id, target, registry)
+        found[target_id] = state.expect(target_id, target, registry)
     return found
 
 
-def plan_of_ids(ids: Iterable[str], desk: SessionState) -> SessionPlan:
+def plan_of_ids(ids: Iterable[str], state: SessionState) -> SessionPlan:
     """Return the plan that node ids of workers imply, where no worker could hand over its own.
 
     Workers on other machines: the suite files are read here. Their marked tests stay unknown.
@@ -132,16 +132,16 @@ def plan_of_ids(ids: Iterable[str], desk: SessionState) -> SessionPlan:
     files = sorted({one.partition("::")[0] for one in chosen if SUFFIX + "::" in one})
     for name in files:
         try:
-            expect_suite(desk.config.rootpath / path_of_id(name), name, desk)
+            expect_suite(state.config.rootpath / path_of_id(name), name, state)
         except ReflexError as error:
-            desk.plan.problems += error.problems
-    desk.plan.left_out = set(desk.plan.expected_ids()) - chosen
-    return desk.plan
+            state.plan.problems += error.problems
+    state.plan.left_out = set(state.plan.expected_ids()) - chosen
+    return state.plan
 
 
-def compile_named(desk: SessionState) -> None:
+def compile_named(state: SessionState) -> None:
     """Compile what the options name; raises ReflexError where they do not fit together."""
-    config = desk.config
+    config = state.config
     criteria = options.text(config, "reflex_criteria")
     artifacts = options.texts(config, "reflex_artifact")
     if not criteria:
@@ -156,9 +156,11 @@ def compile_named(desk: SessionState) -> None:
     from pytest_reflex.criteria.load import load_criteria
     from pytest_reflex.criteria.suite import make_target
 
-    registry = desk.registry_for(config.rootpath)
+    registry = state.registry_for(config.rootpath)
     start = config.invocation_params.dir
-    loaded = load_criteria(criteria, registry=registry, variables=desk.variables, relative_to=start)
+    loaded = load_criteria(
+        criteria, registry=registry, variables=state.variables, relative_to=start
+    )
     phase = options.text(config, "reflex_phase")
     threshold = options.text(config, "reflex_threshold")
     for artifact in artifacts:
@@ -171,9 +173,9 @@ def compile_named(desk: SessionState) -> None:
             root=config.rootpath,
             outside=options.switch(config, "reflex_outside"),
         )
-        target_id = f"{desk.id_of_file(path)}::{node_name(loaded.name)}"
-        desk.expect(target_id, target, registry)
-        desk.named[path] = target_id
+        target_id = f"{state.id_of_file(path)}::{node_name(loaded.name)}"
+        state.expect(target_id, target, registry)
+        state.named[path] = target_id
 
 
 def _refuse_alone(config: pytest.Config) -> None:
@@ -188,7 +190,7 @@ def _refuse_alone(config: pytest.Config) -> None:
 
 
 class ReflexNode(pytest.Collector):
-    """What our collectors share: the session's desk, and errors of the user's as plain lines."""
+    """What our collectors share: the session's state, and errors of the user's as plain lines."""
 
     @property
     def session_state(self) -> SessionState:

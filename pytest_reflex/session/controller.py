@@ -34,9 +34,9 @@ from pytest_reflex.verdict.gate import Gate, GateStatus, SessionVerdict, gate_ov
 class Controller:
     """Knows what was expected, counts what was reported, and holds the exit status to the gate."""
 
-    def __init__(self, desk: SessionState) -> None:
-        self.desk = desk
-        self.config = desk.config
+    def __init__(self, state: SessionState) -> None:
+        self.state = state
+        self.config = state.config
         self.tally = ResultTally()
         self.decision: SessionVerdict | None = None
         self._json = self._json_path()
@@ -71,7 +71,7 @@ class Controller:
     def pytest_sessionstart(self) -> None:
         """Compile what the options name, so that a problem is reported before any worker starts."""
         try:
-            compile_named(self.desk)
+            compile_named(self.state)
         except ReflexError as error:
             self._faults += error.problems
             self._decide(int(pytest.ExitCode.USAGE_ERROR))
@@ -85,7 +85,7 @@ class Controller:
         if self._folder is None:
             self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
-        known = self.desk.read_votes("known").items()
+        known = self.state.read_votes("known").items()
         node.workerinput[options.VOTES] = {name: list(stamp) for name, stamp in known}
         if pid := _process_of(node):
             GUARD.watch_process(pid)
@@ -106,9 +106,9 @@ class Controller:
             GUARD.release_process(pid)
         output = getattr(node, "workeroutput", {})
         self._votes |= {name: tuple(stamp) for name, stamp in output.get(options.VOTES, {}).items()}
-        if output.get(options.ENDED) and not self.desk.ended:
-            self.desk.plan.unread.update(find_unreached(self.config))
-            self.desk.ended = True
+        if output.get(options.ENDED) and not self.state.ended:
+            self.state.plan.unread.update(find_unreached(self.config))
+            self.state.ended = True
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_from_serializable(
@@ -118,7 +118,7 @@ class Controller:
         text = data.pop(ATTRIBUTE, None)
         report = yield
         if text is not None and self._folder is not None:
-            self.desk.results.receive(report, text)
+            self.state.results.receive(report, text)
         return report
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -135,7 +135,7 @@ class Controller:
         return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.tally.add(report, self.desk.results.of(report))
+        self.tally.add(report, self.state.results.of(report))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> Any:
@@ -158,11 +158,11 @@ class Controller:
         """Under xdist, learn from the workers what they collected."""
         if self._folder is None:
             return
-        found = self._workers_plan or plan_of_ids(self._worker_ids, self.desk)
-        named = {one: self.desk.plan.targets[one] for one in self.desk.named.values()}
+        found = self._workers_plan or plan_of_ids(self._worker_ids, self.state)
+        named = {one: self.state.plan.targets[one] for one in self.state.named.values()}
         found.targets = named | found.targets
-        found.unread = self.desk.plan.unread | found.unread
-        self.desk.plan = found
+        found.unread = self.state.plan.unread | found.unread
+        self.state.plan = found
         self._faults += found.problems
 
     def _decide(self, status: int) -> int:
@@ -190,17 +190,17 @@ class Controller:
     def _conclusions(self) -> list[Conclusion]:
         """Judge every target; where faulty criteria kept everything from running, none."""
         silent = bool(self._faults) and not self.tally.results
-        if not (self._looped or self.desk.ended) or silent or only_looks(self.config):
+        if not (self._looped or self.state.ended) or silent or only_looks(self.config):
             return []
         partial = options.allows_partial(self.config)
         return [
-            conclude(one, self.desk.plan, self.tally, partial=partial)
-            for one in expected_targets(self.desk.plan, self.config.rootpath)
+            conclude(one, self.state.plan, self.tally, partial=partial)
+            for one in expected_targets(self.state.plan, self.config.rootpath)
         ]
 
     def _strangers(self) -> list[str]:
         """Name results of what this process knows no rules of: workers on another machine."""
-        known = {*self.desk.plan.targets, marks.SESSION if self.desk.plan.marked else ""}
+        known = {*self.state.plan.targets, marks.SESSION if self.state.plan.marked else ""}
         reported = {target for checks in self.tally.results.values() for target, _, _ in checks}
         return [
             f"results came in for {target}, whose rules are not known here"
@@ -211,8 +211,8 @@ class Controller:
         """Name the files with rules that were not collected, but for suites that are known."""
         if only_looks(self.config):
             return ()
-        known = {target_id.partition("::")[0] for target_id in self.desk.plan.targets}
-        unread = self.desk.plan.unread.items()
+        known = {target_id.partition("::")[0] for target_id in self.state.plan.targets}
+        unread = self.state.plan.unread.items()
         return tuple(f"{name}: {why}" for name, why in sorted(unread) if name not in known)
 
     def _write(self, status: int) -> int:
@@ -239,10 +239,10 @@ class Controller:
 
     def pytest_unconfigure(self) -> None:
         """Hold the exit status to the gate also where another hook has set it since."""
-        if self.desk.judge is not None:
+        if self.state.judge is not None:
             from pytest_reflex.agents.vote_cache import sweep_votes
 
-            sweep_votes(self.desk.judge, self._votes)
+            sweep_votes(self.state.judge, self._votes)
         if self._folder:
             from pytest_reflex.process.guard import remove_folder
 
@@ -257,7 +257,7 @@ class Controller:
         Another hook may have kept ours from deciding. Without a terminal plugin, and in pytest 8
         with --no-summary, nothing has reported it yet.
         """
-        if self.decision is None and (self._looped or self.desk.ended):
+        if self.decision is None and (self._looped or self.state.ended):
             self._take_plan()
             status = self._decide(status)
         if self.decision is None or not self.decision.concerned:

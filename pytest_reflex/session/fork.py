@@ -194,13 +194,13 @@ class _InMemory:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         options.add_markers(config)
-        desk = SessionState(config)
-        self._results = desk.results
+        state = SessionState(config)
+        self._results = state.results
         path = Path(os.path.abspath(self._prepared.target.artifact))
-        subject_id = f"{desk.id_of_file(path)}::target"
-        desk.adopt(Subject(subject_id, self._prepared.target, self._prepared), SIZE_LIMIT)
-        desk.named[path] = subject_id
-        config.pluginmanager.register(Runtime(desk))
+        subject_id = f"{state.id_of_file(path)}::target"
+        state.adopt(Subject(subject_id, self._prepared.target, self._prepared), SIZE_LIMIT)
+        state.named[path] = subject_id
+        config.pluginmanager.register(Runtime(state))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         found = self._results.of(report)

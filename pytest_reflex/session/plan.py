@@ -2,7 +2,7 @@
 
 Under xdist the workers collect and the controller decides. A worker writes its plan to a folder
 that the controller made; workers collect the same things, so one plan that arrived is enough. The
-desk is what one session knows of its rules: kinds of checks, compiled targets, the plan.
+state is what one session knows of its rules: kinds of checks, compiled targets, the plan.
 """
 
 from __future__ import annotations

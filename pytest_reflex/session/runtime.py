@@ -80,12 +80,12 @@ _MANY = 1000
 class Runtime:
     """Registered only where a reflex option, file or marked test is in play."""
 
-    def __init__(self, desk: SessionState) -> None:
-        self.desk = desk
-        self.config = desk.config
-        self.early = Prefetch(desk.cancel)
-        self.marked = MarkedTests(desk.plan, desk.results)
-        self.reporting = ResultRecorder(desk.results, self.marked)
+    def __init__(self, state: SessionState) -> None:
+        self.state = state
+        self.config = state.config
+        self.early = Prefetch(state.cancel)
+        self.marked = MarkedTests(state.plan, state.results)
+        self.reporting = ResultRecorder(state.results, self.marked)
         self._held_back: list[CheckItem] = []
         self._teardowns = True
         self._short = not (
@@ -102,13 +102,13 @@ class Runtime:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         """Compile in a worker what the options name; elsewhere the controller has done it."""
-        if self.desk.is_worker:
-            compile_named(self.desk)
+        if self.state.is_worker:
+            compile_named(self.state)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
         """Without path arguments, what the options name is all that there is to do."""
-        if self.desk.named and self.config.args_source is not self.config.ArgsSource.ARGS:
+        if self.state.named and self.config.args_source is not self.config.ArgsSource.ARGS:
             self.config.args[:] = []
         return (yield)
 
@@ -136,7 +136,7 @@ class Runtime:
         """Return the artifacts that the options name and no argument selects from."""
         return [
             artifact_node(session, path)
-            for path in self.desk.named
+            for path in self.state.named
             if not (path.is_file() and session.isinitpath(path))
         ]
 
@@ -160,10 +160,10 @@ class Runtime:
 
         Raises UsageError for faulty marks; a worker hands them over instead.
         """
-        found = self.desk.plan
+        found = self.state.plan
         tests = (item for item in items if not isinstance(item, CheckItem))
         faults = self.marked.learn(tests, self.config.rootpath)
-        if faults and not self.desk.is_worker:
+        if faults and not self.state.is_worker:
             raise pytest.UsageError(*dict.fromkeys(str(fault) for fault in faults))
         found.problems += dict.fromkeys(faults)
         found.narrowed = self._narrowing_reason() if found.marked else ""
@@ -189,7 +189,7 @@ class Runtime:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Know what was left out; a worker hands its plan over before it says what it collected."""
-        found = self.desk.plan
+        found = self.state.plan
         checks = {item.nodeid for item in session.items if isinstance(item, CheckItem)}
         found.left_out = set(found.check_ids()) - checks
         found.left_out |= self.marked.find_deselected(session.items)
@@ -199,8 +199,8 @@ class Runtime:
 
     def pytest_sessionfinish(self) -> None:
         """Have the controller know which votes are a worker's: it removes what has no owner."""
-        if self.desk.is_worker:
-            found = {name: list(stamp) for name, stamp in self.desk.read_votes("written").items()}
+        if self.state.is_worker:
+            found = {name: list(stamp) for name, stamp in self.state.read_votes("written").items()}
             self.config.workeroutput[options.VOTES] = found  # type: ignore[attr-defined]
 
     # running
@@ -210,14 +210,14 @@ class Runtime:
         """Start executable checks early; stop them where the session ends before their turn."""
         stand_outside(self.config, self.reporting)
         stand_inside(self.config, self.reporting.raised)
-        if self.desk.is_worker:
-            stand_outside(self.config, ResultSender(self.config, self.desk.results))
+        if self.state.is_worker:
+            stand_outside(self.config, ResultSender(self.config, self.state.results))
         self._teardowns = protocol.wants_teardown(self.config)
-        if not self.desk.is_worker and not only_looks(self.config):
+        if not self.state.is_worker and not only_looks(self.config):
             checks = [item for item in session.items if isinstance(item, CheckItem)]
             self._held_back = [item for item in checks if item.is_held_back]
             self.early.start(item for item in checks if not item.is_held_back)
-        frozen = bool(self.desk.plan.targets) and _freeze(len(session.items))
+        frozen = bool(self.state.plan.targets) and _freeze(len(session.items))
         try:
             return (yield)
         finally:
@@ -232,7 +232,7 @@ class Runtime:
             self.early.start(waiting)
         if self._short and protocol.suits(item, nextitem):
             assert isinstance(item, CheckItem)
-            protocol.run(item, nextitem, self.desk.results, both=self._teardowns)
+            protocol.run(item, nextitem, self.state.results, both=self._teardowns)
             return True
         stand_outside(self.config, self.reporting)
         stand_inside(self.config, self.reporting.raised)
@@ -253,5 +253,5 @@ def _freeze(items: int) -> bool:
 
 def artifact_node(session: pytest.Collector, path: Any) -> ArtifactFile:
     """Return the node of an artifact that the options name."""
-    desk = session.config.stash[SessionState.key]
-    return ArtifactFile.from_parent(session, path=path, nodeid=desk.id_of_file(path))
+    state = session.config.stash[SessionState.key]
+    return ArtifactFile.from_parent(session, path=path, nodeid=state.id_of_file(path))

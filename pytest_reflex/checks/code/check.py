@@ -156,8 +156,8 @@ def _evaluate(reading: CodeInput, context: CheckContext) -> CheckResult:
     seen = judge(reading, context)
     if seen.unmeasured:
         return CheckResult(outcome=Outcome.NOT_MEASURED, message=seen.unmeasured, needs=seen.needs)
-    if seen.trouble:
-        return CheckResult(outcome=Outcome.ERROR, message=seen.trouble)
+    if seen.problem:
+        return CheckResult(outcome=Outcome.ERROR, message=seen.problem)
     return _result(reading, seen.found, seen.summary)
 
 

@@ -85,7 +85,7 @@ def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
             entries = _entries(finished)
             found = list(_read(entries, str(folder.resolve()), reading, aspect))
     except ToolError as error:
-        return CodeReport(trouble=str(error))
+        return CodeReport(problem=str(error))
     return CodeReport(found, f"ruff finds nothing ({aspect})")
 
 

@@ -100,14 +100,14 @@ class CodeReport:
     """What a judge saw: problems, or none and a `summary`.
 
     `unmeasured` says that something has to be installed before it can judge, and `needs` what;
-    `trouble` says why it could not.
+    `problem` says why it could not.
     """
 
     found: Sequence[SourceFinding] = ()
     summary: str = ""
     unmeasured: str = ""
     needs: str = ""
-    trouble: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
             command = _command(reading.params, str(empty))
             finished = run_tool("pytest", command, context, artifact.path)
     except ToolError as error:
-        return CodeReport(trouble=str(error))
+        return CodeReport(problem=str(error))
     lines = finished.stdout.decode("utf-8", "replace").strip().splitlines()
     last = _TIME.sub("", lines[-1].strip("= ")) if lines else ""
     if finished.returncode == _PASSED:
@@ -58,7 +58,7 @@ def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
         )
     if finished.returncode == _NONE:
         return CodeReport([tests[0].locate(Finding("pytest collects no test in it"))])
-    return CodeReport(trouble=f"pytest could not check it: exit status {finished.returncode}")
+    return CodeReport(problem=f"pytest could not check it: exit status {finished.returncode}")
 
 
 def _parse_failure(line: str) -> SourceFinding:

@@ -78,7 +78,7 @@ def judge(reading: CodeInput, context: CheckContext) -> CodeReport:
                     f"mypy could not check it: {said[-1] if said else 'no reason given'}"
                 )
     except ToolError as error:
-        return CodeReport(trouble=str(error))
+        return CodeReport(problem=str(error))
     return CodeReport(found, "mypy finds nothing")
 
 

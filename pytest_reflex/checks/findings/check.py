@@ -159,7 +159,7 @@ class _Tool:
             raise UnreadableReportError(why)
         code = finished.returncode
         if code is None or code not in self.ran:
-            text = self.command.trouble(code) or f"exit status {code}: it did not come to its end"
+            text = self.command.problem(code) or f"exit status {code}: it did not come to its end"
             remedy = self._remedy() if code == NOT_FOUND else ""
             raise UnreadableReportError(f"{text} ({self.command.text}){remedy}")
         data = self._read_report(finished, path, before)

@@ -150,11 +150,11 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
         raise FixError(f"its output is larger than {MOST_BYTES:,} bytes")
     if finished.returncode == 0:
         return
-    trouble = command.trouble(finished.returncode) or f"exit status {finished.returncode}"
+    problem = command.problem(finished.returncode) or f"exit status {finished.returncode}"
     told = finished.stderr[-_TOLD:].decode("utf-8", "replace")
     hidden = secrets(os.environ, os.environ, ())
     lines = redact_ends(redact(told, hidden), hidden).strip().splitlines()
-    raise FixError(f"{trouble}: {lines[-1].strip()}" if lines else trouble)
+    raise FixError(f"{problem}: {lines[-1].strip()}" if lines else problem)
 
 
 @contextmanager

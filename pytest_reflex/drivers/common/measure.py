@@ -190,7 +190,7 @@ class CommandMeasure:
         except SpawnError as error:
             return failure(str(error))
         why = stop_message(finished, self._command, self._timeout)
-        why = why or self._command.trouble(finished.returncode)
+        why = why or self._command.problem(finished.returncode)
         found = failure(why, last_lines(finished)) if why else self._read(finished)
         if not finished.left_children:
             return found

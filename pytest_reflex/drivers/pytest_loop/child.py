@@ -216,8 +216,8 @@ class SessionStart:
     read: tuple[str, ...]
 
     @classmethod
-    def of(cls, session: Session, territory: EditableFiles) -> SessionStart:
-        imported = (_inside(path, territory.root) for path in session.imported)
+    def of(cls, session: Session, editable: EditableFiles) -> SessionStart:
+        imported = (_inside(path, editable.root) for path in session.imported)
         return cls(read=tuple(sorted(path for path in imported if os.path.isabs(path))))
 
     def to_json(self) -> dict[str, Any]:
@@ -247,9 +247,9 @@ class TreeWatch:
         self._strange = tuple(p for p in imported if os.path.isabs(p) and p not in self._known)
 
 
-def configurations(territory: EditableFiles) -> list[str]:
+def configurations(editable: EditableFiles) -> list[str]:
     """Return the files that may be changed in all but what they say to pytest."""
-    return [name for name in CONFIGURATIONS if territory.covers(name)]
+    return [name for name in CONFIGURATIONS if editable.covers(name)]
 
 
 def _inside(path: str, root: Path) -> str:

@@ -189,32 +189,32 @@ def as_patterns(given: Iterator[str] | tuple[str, ...] | list[str], root: Path) 
 Links = Mapping[str, str]
 
 
-def links_of(territory: EditableFiles) -> dict[str, str]:
+def links_of(editable: EditableFiles) -> dict[str, str]:
     """Return where each link leads on the way to what patterns mean, by its path.
 
     A socket or the like leads nowhere: an empty string.
     """
     found = {}
-    for path in territory.candidates():
+    for path in editable.candidates():
         for step in _way(path):
             with suppress(OSError):
-                mode = os.lstat(territory.root / step).st_mode
+                mode = os.lstat(editable.root / step).st_mode
                 if stat.S_ISLNK(mode):
-                    found[step] = os.readlink(territory.root / step)
+                    found[step] = os.readlink(editable.root / step)
                 elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                     found[step] = ""
     return found
 
 
-def faults(territory: EditableFiles, recorded: Iterable[str], links: Links) -> dict[str, str]:
+def faults(editable: EditableFiles, recorded: Iterable[str], links: Links) -> dict[str, str]:
     """Return why something is not an artifact, by the path that has to go.
 
     `recorded` are the artifacts that were there before, `links` those links that may stay.
     """
     known = set(recorded)
     found: dict[str, str] = {}
-    for path in sorted({*territory.candidates(), *known}):
-        place, why = _fault(territory.root, path, links, recorded=path in known)
+    for path in sorted({*editable.candidates(), *known}):
+        place, why = _fault(editable.root, path, links, recorded=path in known)
         if why:
             found[place] = f"{place} {why}"
     return found

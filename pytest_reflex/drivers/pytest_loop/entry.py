@@ -99,30 +99,30 @@ def drive(config: pytest.Config) -> int:
     """
     try:
         order = order_of(config)
-        teller = ConsoleReporter(
+        console = ConsoleReporter(
             verbose=order.verbose,
             quiet=order.quiet,
             color=order.color,
             no_stdout=order.events == STDOUT,
         )
-        with interruptible() as interruptions, chdir(order.root), _log(order, teller) as log:
-            teller.interruptions = interruptions
+        with interruptible() as interruptions, chdir(order.root), _log(order, console) as log:
+            console.interruptions = interruptions
             if order.resume is not None:
-                return _resume(config, order, teller, log)
-            return _new(config, order, teller, log)
+                return _resume(config, order, console, log)
+            return _new(config, order, console, log)
     except TamperedError as error:
-        teller.note(str(error))
+        console.note(str(error))
         return FAILED
     except ReflexError as error:
         raise pytest.UsageError(*(escape_control(str(one)) for one in error.problems)) from None
 
 
-def _log(order: LoopOptions, teller: ConsoleReporter) -> AbstractContextManager[Listener]:
-    return event_log(order.events, flag="--reflex-events", out=click.echo, warn=teller.note)
+def _log(order: LoopOptions, console: ConsoleReporter) -> AbstractContextManager[Listener]:
+    return event_log(order.events, flag="--reflex-events", out=click.echo, warn=console.note)
 
 
-def _new(config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log: Listener) -> int:
-    settings = _settings(order, teller)
+def _new(config: pytest.Config, order: LoopOptions, console: ConsoleReporter, log: Listener) -> int:
+    settings = _settings(order, console)
     wanted = choose_agents(order.agents, usual_agents(settings))
     host, names = _host(settings, wanted, recorder_of(settings, order.root))
     runner = Runner(
@@ -133,17 +133,17 @@ def _new(config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log
     )
     own = own_paths(order.root, order.root / settings["loop.root"])
     before = ProjectTree(order.root, (*STATE, *own)).take()
-    session = teller.first(runner)
+    session = console.first(runner)
     # No agent was called until now: what lies about is what was compiled for this person.
     runner = replace(runner, bytecode=bytecode_of(session.loaded, order.root))
     try:
         found = survey(order, settings, session, before.changes())
     except NothingToDoError:
-        teller.say("The session passes already: nothing is left to do", "done")
+        console.say("The session passes already: nothing is left to do", "done")
         return PASSED
     except UsageError as error:
         if status := _own_status(session):
-            teller.note(str(error))
+            console.note(str(error))
             return status
         raise
     if names[Step.REFINE] == "offline" and not (found.mendable or has_refining_plugin(host)):
@@ -152,10 +152,10 @@ def _new(config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log
             hint="name an agent: --reflex-agent NAME",
         )
     refuse_unasked(config)
-    by = confirm(found, names, teller.say)
-    equip = _equipment(host, names, lambda files: runner, teller)
+    by = confirm(found, names, console.say)
+    equip = _equipment(host, names, lambda files: runner, console)
     run = begin(found, settings=settings, host=host, agents=names, by=by, equip=equip)
-    return _watch(run, host, teller, log)
+    return _watch(run, host, console, log)
 
 
 def _own_status(session: Session) -> int:
@@ -165,9 +165,9 @@ def _own_status(session: Session) -> int:
 
 
 def _resume(
-    config: pytest.Config, order: LoopOptions, teller: ConsoleReporter, log: Listener
+    config: pytest.Config, order: LoopOptions, console: ConsoleReporter, log: Listener
 ) -> int:
-    settings = _report_unknown_keys(load(order.root), teller)
+    settings = _report_unknown_keys(load(order.root), console)
     root = order.root / settings["loop.root"]
     name = order.resume or order.alias or find_interrupted(root, of_session=True)
     run = find_run(root, name)
@@ -183,13 +183,13 @@ def _resume(
             f"the run {run.alias!r} was begun with these arguments: {' '.join(recorded)}",
             hint="leave them out: a resumed run keeps its own",
         )
-    more, by = _more(config, order, run, teller)
+    more, by = _more(config, order, run, console)
     recorder, warning = recorder_again(run.state, order.root)
     if warning:
-        teller.note(warning)
+        console.note(warning)
     host, names = _host(settings, choose_agents(order.agents, setup["agents"]), recorder)
     seconds = settings["loop.session_timeout"]
-    equip = _equipment(host, names, lambda files: runner_of(files, seconds), teller)
+    equip = _equipment(host, names, lambda files: runner_of(files, seconds), console)
     again = take_up(
         run.folder,
         host=host,
@@ -199,11 +199,11 @@ def _resume(
         by=by,
         accept_changes=order.accept_changes,
     )
-    return _watch(again, host, teller, log)
+    return _watch(again, host, console, log)
 
 
 def _more(
-    config: pytest.Config, order: LoopOptions, run: RunOverview, teller: ConsoleReporter
+    config: pytest.Config, order: LoopOptions, run: RunOverview, console: ConsoleReporter
 ) -> tuple[ExtendRequest | None, str]:
     """Return what a run that had ended may go on with, and how that was confirmed."""
     state, given = run.state, bool(order.max_iterations or order.budgets or order.allow)
@@ -228,26 +228,26 @@ def _more(
     limits = extend_limits(state, more)
     refuse_unasked(config)
     budget = ", ".join(f"{key} {amount:g}" for key, amount in limits.budget.items()) or "none"
-    teller.say(
+    console.say(
         f"Loop {escape_control(run.alias)} ({ended}) goes on after iteration {state.iteration}"
     )
-    teller.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
+    console.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
     return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
 
 
-def _settings(order: LoopOptions, teller: ConsoleReporter) -> Settings:
+def _settings(order: LoopOptions, console: ConsoleReporter) -> Settings:
     flags = {
         "loop.max_iterations": order.max_iterations,
         "loop.budget": budget_changes(order.budgets) or None,
         "loop.may_change": list(order.may_change) or None,
     }
-    return _report_unknown_keys(load(order.root, flags, option="--reflex-"), teller)
+    return _report_unknown_keys(load(order.root, flags, option="--reflex-"), console)
 
 
-def _report_unknown_keys(settings: Settings, teller: ConsoleReporter) -> Settings:
+def _report_unknown_keys(settings: Settings, console: ConsoleReporter) -> Settings:
     """Report unknown keys of the configuration, and return the settings."""
     for problem in settings.unknown:
-        teller.note(f"warning: {problem}")
+        console.note(f"warning: {problem}")
     return settings
 
 
@@ -262,7 +262,7 @@ def _equipment(
     host: Host,
     names: Mapping[Step, str],
     runner: Callable[[RunFiles], Runner],
-    teller: ConsoleReporter,
+    console: ConsoleReporter,
 ) -> Equip:
     """Return what makes the hooks of a run, once its files are there."""
 
@@ -272,26 +272,26 @@ def _equipment(
             watch=watch_of(project_of(files)),
             files=project_of(files),
             offline=frozenset(s.value.lower() for s, name in names.items() if name == "offline"),
-            begin=teller.begin_session,
-            show=teller.show,
+            begin=console.begin_session,
+            show=console.show,
         )
 
     return equip
 
 
 def _watch(
-    run: AbstractContextManager[ReflexLoop], host: Host, teller: ConsoleReporter, log: Listener
+    run: AbstractContextManager[ReflexLoop], host: Host, console: ConsoleReporter, log: Listener
 ) -> int:
     """Drive a run, report what happens, and return the exit status."""
     with run as loop, ExitStack() as at_end:
         at_end.callback(close_recording, host)
-        teller.begin(loop)
-        progress = Progress(LoopView(loop), say=None if teller.quiet else teller.say)
+        console.begin(loop)
+        progress = Progress(LoopView(loop), say=None if console.quiet else console.say)
 
         def tell(event: DriverEvent) -> None:
             log(event)
             progress.hear(event)
-            teller.tell(event, loop)
+            console.tell(event, loop)
 
         driven = replace(loop, listen=tell).events()
         try:
@@ -299,21 +299,21 @@ def _watch(
                 for event in events:
                     tell(event)
         except KeyboardInterrupt:
-            teller.interruptions.deaf = True
-            teller.report_interrupt(loop.files.alias)
+            console.interruptions.deaf = True
+            console.report_interrupt(loop.files.alias)
             return INTERRUPTED
         except LimitError as error:
-            teller.note(error.problems[0].message)
-            teller.report_interrupt(loop.files.alias)
+            console.note(error.problems[0].message)
+            console.report_interrupt(loop.files.alias)
             return INTERRUPTED
         except PausedError as error:
-            teller.note(str(error))
+            console.note(str(error))
             return INTERRUPTED
         except TamperedError:  # its history cannot say so itself
             if loop.state.status is not RunStatus.RUNNING:
-                teller.end(loop)
+                console.end(loop)
             raise
-        teller.end(loop)
+        console.end(loop)
         stop = loop.state.stop
         if stop.reason is StopReason.USER_STOP:
             return INTERRUPTED

@@ -299,10 +299,10 @@ class ProjectFiles:
 
     def _write_tree(self, texts: Mapping[str, str]) -> None:
         self.restore()
-        territory = self.editable_files
+        editable = self.editable_files
         for path in texts:
             clear_way(self.project, path, self._run.folder / REFUSED, self.links)
-        territory.write(texts)
+        editable.write(texts)
 
 
 def create_run(root: Path, task: str, alias: str | None) -> RunFiles:
@@ -325,7 +325,7 @@ def tree_of(
     project: Path,
     folder: Path,
     *,
-    territory: EditableFiles,
+    editable: EditableFiles,
     texts: Mapping[str, str],
     start: SessionStart,
     links: Mapping[str, str] | None = None,
@@ -333,7 +333,7 @@ def tree_of(
     """Return what run_started keeps of a project whose run lies in `folder`."""
     return {
         "root": os.path.relpath(project.absolute(), folder.absolute()),
-        "patterns": list(territory.patterns),
+        "patterns": list(editable.patterns),
         "files": dict(texts),
         "links": dict(links or {}),
         "sealed": start.to_json(),

@@ -83,8 +83,8 @@ class _Failures:
             _note(report.when or "", report)
 
     def _result(self, report: pytest.TestReport) -> ReportedResult | None:
-        desk = self._config.stash.get(SessionState.key, None)
-        return desk.results.of(report) if desk else None
+        state = self._config.stash.get(SessionState.key, None)
+        return state.results.of(report) if state else None
 
 
 def _note(when: str, report: Any, **more: str) -> None:

@@ -75,7 +75,7 @@ def begin(
         scope = _scope(
             order.root,
             files,
-            found.territory,
+            found.editable,
             settings["loop.record"],
             may_change=found.may_change,
             writes=found.writes,
@@ -83,7 +83,7 @@ def begin(
         watch = ProjectWatch.begin(
             scope,
             found.programs,
-            map(escape_path, configurations(found.territory)),
+            map(escape_path, configurations(found.editable)),
             state=files.folder.parent,
         )
         begun = _start_event(found, files, settings, agents, by)
@@ -108,12 +108,12 @@ def begin(
 
 
 def _scope(
-    project: Path, files: RunFiles, territory: EditableFiles, record: str = "", **allowed: Any
+    project: Path, files: RunFiles, editable: EditableFiles, record: str = "", **allowed: Any
 ) -> WatchScope:
     return WatchScope(
         project=project,
         apart=own_paths(project, files.folder.parent, record),
-        editable=territory.covers,
+        editable=editable.covers,
         of_session=True,
         **allowed,
     )
@@ -153,10 +153,10 @@ def _start_event(
     tree = tree_of(
         order.root,
         files.folder,
-        territory=found.territory,
+        editable=found.editable,
         texts=found.texts,
         start=found.start,
-        links=links_of(found.territory),
+        links=links_of(found.editable),
     )
     setup = {**begun.payload["setup"], KIND: SESSION, "session": session}
     if any(part.artifact is None for part in found.session.parts):

@@ -51,7 +51,7 @@ class Survey:
     session: Session
     criteria: Criteria
     limits: Limits
-    territory: EditableFiles
+    editable: EditableFiles
     texts: Mapping[str, str]
     start: SessionStart
     writes: tuple[str, ...]
@@ -76,11 +76,11 @@ def survey(
     criteria = criteria_of(session)
     if session.status == 0 and session.gate == "passed":
         raise NothingToDoError
-    territory = EditableFiles(root=order.root, patterns=_patterns(order, session))
-    texts = territory.read()
+    editable = EditableFiles(root=order.root, patterns=_patterns(order, session))
+    texts = editable.read()
     if not texts:
         raise UsageError(
-            f"there is no file that may be changed: {', '.join(territory.patterns)} match none",
+            f"there is no file that may be changed: {', '.join(editable.patterns)} match none",
             hint="--reflex-artifact PATH names one",
         )
     return Survey(
@@ -88,13 +88,13 @@ def survey(
         session=session,
         criteria=criteria,
         limits=replace(limits_of(settings), produce="first"),
-        territory=territory,
+        editable=editable,
         texts=texts,
-        start=SessionStart.of(session, territory),
-        writes=_writes(territory, session, written),
+        start=SessionStart.of(session, editable),
+        writes=_writes(editable, session, written),
         programs=tuple(programs_of(_commands(session), order.root)),
         may_change=settings["loop.may_change"],
-        warnings=tuple(_warnings(territory, session)),
+        warnings=tuple(_warnings(editable, session)),
     )
 
 
@@ -155,9 +155,9 @@ def _patterns(order: LoopOptions, session: Session) -> tuple[str, ...]:
     return as_patterns(given, order.root)
 
 
-def _writes(territory: EditableFiles, session: Session, written: Iterable[str]) -> tuple[str, ...]:
+def _writes(editable: EditableFiles, session: Session, written: Iterable[str]) -> tuple[str, ...]:
     declared = (glob for part in session.parts for glob in part.writes)
-    seen = (escape_path(path) for path in written if not territory.covers(path))
+    seen = (escape_path(path) for path in written if not editable.covers(path))
     return tuple(dict.fromkeys((*declared, *seen)))
 
 
@@ -170,16 +170,16 @@ def _commands(session: Session) -> Iterator[Sequence[str]]:
             yield from (command["argv"] for command in rule["commands"].values())
 
 
-def _warnings(territory: EditableFiles, session: Session) -> Iterator[str]:
+def _warnings(editable: EditableFiles, session: Session) -> Iterator[str]:
     suites = {part.id.partition("::")[0] for part in session.parts}
     tests = {str(fault["node"]).partition("::")[0] for fault in session.faults} | suites
-    for path in territory.paths():
+    for path in editable.paths():
         name = path.rpartition("/")[2]
         matches = any(Path(name).match(pattern) for pattern in session.python_files)
         if matches or path in tests:
             yield f"{path} is a test, and it may be changed"
-    for path in files_of_commands(_commands(session), project=territory.root, artifact=_NOWHERE):
-        if territory.covers(path) and path not in tests:
+    for path in files_of_commands(_commands(session), project=editable.root, artifact=_NOWHERE):
+        if editable.covers(path) and path not in tests:
             yield f"{path} is run by a check, and it may be changed"
 
 
@@ -207,7 +207,7 @@ def confirm(found: Survey, agents: Mapping[Step, str], say: Callable[[str], obje
     if not (order.quiet and order.yes):
         shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
         say(shown.rstrip("\n"))
-        may_change = (*found.territory.patterns, *found.may_change)
+        may_change = (*found.editable.patterns, *found.may_change)
         say(f"May be changed: {escape_control(', '.join(may_change))}")
         if found.writes:
             say(f"Written by the session: {escape_control(', '.join(found.writes))}")

@@ -24,7 +24,7 @@ from pytest_reflex.model.targets import CheckContext
 from pytest_reflex.text import paths
 
 
-def syntax(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def syntax(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Say in which format the file was read; that it could be read is what is asked."""
     return Report((), f"reads as {config.label}")
 
@@ -57,7 +57,7 @@ ASPECTS: dict[str, tuple[str, Callable[[ConfigFile, ConfigExpectations], Report]
 
 def _make(params: Mapping[str, Any]) -> Judge:
     _, aspect = ASPECTS[params["configuration"]]
-    wishes, kind = _expectations(params), params.get("kind", AUTO)
+    expected, kind = _expectations(params), params.get("kind", AUTO)
 
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
@@ -65,7 +65,7 @@ def _make(params: Mapping[str, Any]) -> Judge:
             told = "" if aspect in (syntax, check_required) else find_missing_part(found)
             if told:
                 return Report(unmeasured=f"{told} is missing: there is nothing to look at")
-            return aspect(found, wishes)
+            return aspect(found, expected)
         return found if aspect is syntax else found.without_verdict()
 
     return judge

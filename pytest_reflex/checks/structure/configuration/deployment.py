@@ -45,7 +45,7 @@ _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp)$|^[a-z]+://", 
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
 
-def portability(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def portability(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find images and actions without a fixed version, and paths into a person's home."""
     findings: list[Finding] = []
     for setting, value in texts(config):
@@ -131,7 +131,7 @@ _CHMOD = re.compile(
 _UMASK = re.compile(r"\bumask\s+0+\b")
 
 
-def permissions(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def permissions(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find what may do more than it needs."""
     findings = [f for setting in config.settings() for f in _of_setting(setting, config)]
     if config.meaning is Meaning.COMPOSE:

@@ -42,7 +42,7 @@ def explains(text: str) -> bool:
     return len(_WORD.findall(text)) >= 3 and not _SWITCHED_OFF.match(text)
 
 
-def comments(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def comments(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find a file with fewer comments than one for so many lines of settings."""
     if config.is_json:
         return Report((), "JSON needs no comments")
@@ -50,7 +50,7 @@ def comments(config: ConfigFile, wishes: ConfigExpectations) -> Report:
     lines = [line.strip() for line in bare(config.text) if line.strip()]
     settings = sum(line[0] not in marks for line in lines)
     found = sum(map(explains, comment_texts(config))) + _names(config)
-    wanted = 0 if settings <= SMALL else max(settings // wishes.lines_per_comment, 1)
+    wanted = 0 if settings <= SMALL else max(settings // expected.lines_per_comment, 1)
     text = f"{pluralize(found, 'comment')} of at least three words"
     if found >= wanted:
         return Report((), f"{text} for {settings} lines")
@@ -71,7 +71,7 @@ _EMPTY_TEXT = re.compile(r"""(?:""|'')[ \t,\]}]*(?:#.*)?$""")
 _EXPLICIT_NULL = re.compile(r"(?:null|Null|NULL|~)[ \t,\]}]*(?:#.*)?$")
 
 
-def defaults(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def defaults(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find services without `restart`, jobs without `timeout-minutes`, settings without value."""
     judge = _JUDGES.get(config.meaning, _empty)
     return Report(list(judge(config)), _SUMMARIES.get(config.meaning, "every setting has a value"))
@@ -156,7 +156,7 @@ _ENV_CONTEXT = re.compile(r"\$\{\{[^}]*?\benv\.([A-Za-z_]\w*)[^}]*\}\}")
 _GIVEN = re.compile(r"(?:GITHUB|RUNNER|ACTIONS)_\w+|CI|HOME|PATH|PWD|USER|COMPOSE_\w+")
 
 
-def variables(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def variables(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find variables without a default, a definition in the file, or a comment that names them."""
     comments = "\n".join(comment_texts(config))
     defined = _defined_names(config)

@@ -285,10 +285,10 @@ _FORMS = "ISSUE_TEMPLATE"
 """The folder of forms: what stands in them is for those who fill them in."""
 
 
-def check_required(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def check_required(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find what the schema of its kind misses, names without a definition, and open places."""
     by_schema = valid(config)
-    findings = [*_headless(config), *by_schema.findings, *_absent(config, wishes)]
+    findings = [*_headless(config), *by_schema.findings, *_absent(config, expected)]
     findings += find_undefined(config)
     in_a_form = config.folder is not None and config.folder.name.upper() == _FORMS
     if not (config.is_example or config.is_locale or in_a_form):
@@ -304,8 +304,8 @@ def _headless(config: ConfigFile) -> Iterator[Finding]:
         yield Finding("services is missing: a Compose file needs services or include", 1)
 
 
-def _absent(config: ConfigFile, wishes: ConfigExpectations) -> Iterator[Finding]:
-    for text, steps in wishes.paths:
+def _absent(config: ConfigFile, expected: ConfigExpectations) -> Iterator[Finding]:
+    for text, steps in expected.paths:
         if not any(next(iter(paths.find(d.value, steps)), None) for d in config.documents):
             is_one = not any(isinstance(step, paths.Wildcard) for step in steps)
             yield finding_at(config.documents[0], f"{text} is not there", steps, given=is_one)

@@ -163,22 +163,22 @@ class _Detectors:
     by_entropy: tuple[Any, ...]
 
 
-def secrets(config: ConfigFile, wishes: ConfigExpectations) -> Report:
+def secrets(config: ConfigFile, expected: ConfigExpectations) -> Report:
     """Find values that have the form of a secret, or a name that says they are one."""
     if lack := missing_extra("detect_secrets"):
         return lack
     found: dict[int, Finding] = {}
-    purse = SearchBudget()
-    for finding in (*_by_form(config, purse), *_by_value(config)):
+    budget = SearchBudget()
+    for finding in (*_by_form(config, budget), *_by_value(config)):
         found.setdefault(finding.line, finding)
     return Report([found[line] for line in sorted(found)], "no hard-coded secret")
 
 
-def _by_form(config: ConfigFile, purse: SearchBudget) -> Iterator[Finding]:
+def _by_form(config: ConfigFile, budget: SearchBudget) -> Iterator[Finding]:
     lines = bare(config.text)
     pieces = [(n, piece) for n, line in enumerate(lines, start=1) for piece in pieces_of(line)]
     for number, piece in pieces:
-        purse.pay_for_line(number, piece)
+        budget.pay_for_line(number, piece)
     from detect_secrets.plugins.basic_auth import BasicAuthDetector
 
     for index, piece, detector in suspects([text for _, text in pieces], _detectors().by_form):
