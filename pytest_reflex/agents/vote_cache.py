@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_reflex.agents.answers import OutputSource
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.environment import child_environment, references
 from pytest_reflex.agents.judge import AgentJudge
@@ -75,9 +76,18 @@ def identity_of(agent: object) -> str:
     named = {*agent.env, *(name for item in agent.command for name in references(item))}
     given = child_environment(os.environ, named)
     values = {name: given.get(name) for name in sorted(named) if not is_secret_name(name)}
-    told: list[Any] = [agent.command, agent.model, agent.prompt, agent.note, repr(agent.answer)]
-    facts = [*told, _state(os.path.realpath(program)), files, values]
+    answer = _describe_source(agent.answer)
+    own: list[Any] = [agent.command, agent.model, agent.prompt, agent.note, answer]
+    facts = [*own, _state(os.path.realpath(program)), files, values]
     return hashlib.sha256(json.dumps(facts).encode("ascii")).hexdigest()
+
+
+def _describe_source(source: OutputSource | None) -> str:
+    """Return where an answer stands as kept votes have it: other words would buy them anew."""
+    if source is None:
+        return "None"
+    parts = f"kind={source.kind!r}, path={source.path!r}, spelt={source.spelt!r}"
+    return f"Source({parts}, otherwise={_describe_source(source.otherwise)})"
 
 
 def _file(word: str) -> Any:
