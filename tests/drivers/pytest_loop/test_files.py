@@ -37,9 +37,9 @@ def folder(tmp_path: Path) -> Path:
     """The folder of a run that has just taken the files as they are."""
     (tmp_path / "a.py").write_text("old\n")
     files = create_run(tmp_path / "state", "task", "run")
-    territory = EditableFiles(root=tmp_path, patterns=("*.py",))
+    editable = EditableFiles(root=tmp_path, patterns=("*.py",))
     start = SessionStart(read=())
-    tree = tree_of(tmp_path, files.folder, territory=territory, texts=OLD, start=start)
+    tree = tree_of(tmp_path, files.folder, editable=editable, texts=OLD, start=start)
     payload = {
         "task_alias": "run",
         "task": {"prompt": "task", "ideal_result": ""},

@@ -45,11 +45,11 @@ def root(tmp_path: Path) -> Path:
 
 def watch(root: Path, *patterns: str, writes: tuple[str, ...] = ()) -> ProjectWatch:
     """Return what looks at the project of a loop whose agent may change what patterns mean."""
-    territory = EditableFiles(root=root, patterns=patterns or ("src/**",))
+    editable = EditableFiles(root=root, patterns=patterns or ("src/**",))
     scope = WatchScope(
-        project=root, apart=("state",), editable=territory.covers, writes=writes, of_session=True
+        project=root, apart=("state",), editable=editable.covers, writes=writes, of_session=True
     )
-    return ProjectWatch.begin(scope, (), map(escape_path, configurations(territory)))
+    return ProjectWatch.begin(scope, (), map(escape_path, configurations(editable)))
 
 
 def named(found: ProjectChanges) -> list[str]:
@@ -197,8 +197,8 @@ def test_what_was_changed_between_sessions_waits_for_a_person(root: Path) -> Non
 
 
 def test_an_import_from_outside_is_named_where_the_first_session_had_none(root: Path) -> None:
-    territory = EditableFiles(root=root, patterns=("src/**",))
-    start = SessionStart.of(session(root, "/known/at/start.py"), territory)
+    editable = EditableFiles(root=root, patterns=("src/**",))
+    start = SessionStart.of(session(root, "/known/at/start.py"), editable)
     found = TreeWatch(SessionStart.from_json(start.to_json()), root)
     found.record_session(session(root, "/known/at/start.py"))
     assert found.find_tampering() == ""

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.variants
 
 
 @pytest.fixture
-def territory(tmp_path: Path) -> EditableFiles:
+def editable(tmp_path: Path) -> EditableFiles:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/one.py").write_text("one = 1\n")
     return EditableFiles(root=tmp_path, patterns=("src/*.py",))
@@ -27,19 +27,19 @@ def territory(tmp_path: Path) -> EditableFiles:
     ("name", "call"), [("src", "scandir"), ("one.py", "lstat"), ("one.py", "open")]
 )
 def test_a_file_that_cannot_be_read_now_was_not_removed(
-    name: str, call: str, number: int, territory: EditableFiles
+    name: str, call: str, number: int, editable: EditableFiles
 ) -> None:
-    with ReadSide(territory.root, Failing(name, number, call=call)), pytest.raises(UnreadableError):
-        territory.read()
-    with ReadSide(territory.root, Failing(name, number, times=1, call=call)):
-        assert territory.read() == {"src/one.py": "one = 1\n"}
+    with ReadSide(editable.root, Failing(name, number, call=call)), pytest.raises(UnreadableError):
+        editable.read()
+    with ReadSide(editable.root, Failing(name, number, times=1, call=call)):
+        assert editable.read() == {"src/one.py": "one = 1\n"}
 
 
 @pytest.mark.parametrize("call", ["lstat", "open", "pread"])
 def test_a_file_that_cannot_be_read_now_is_not_moved_away(
-    call: str, territory: EditableFiles
+    call: str, editable: EditableFiles
 ) -> None:
     failing = Failing("one.py", errno.EIO, call=call)
-    with ReadSide(territory.root, failing), pytest.raises(UnreadableError):
-        faults(territory, {"src/one.py": "one = 1\n"}, {})
-    assert faults(territory, {"src/one.py": "one = 1\n"}, {}) == {}
+    with ReadSide(editable.root, failing), pytest.raises(UnreadableError):
+        faults(editable, {"src/one.py": "one = 1\n"}, {})
+    assert faults(editable, {"src/one.py": "one = 1\n"}, {}) == {}
