@@ -179,7 +179,7 @@ _LONGEST = 600  # characters of a text that is not evidence
 _LONGEST_EVIDENCE = 2_000
 _SHORTEST_EVIDENCE = 80
 _CUT = " ..."
-# A check that says it does not apply is told where the others of its rule were not measured.
+# A check that does not apply is reported where the others of its rule were not measured.
 _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.NOT_MEASURED, Outcome.NOT_APPLICABLE)
 
 Finding = dict[str, Any]

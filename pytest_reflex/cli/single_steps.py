@@ -23,7 +23,7 @@ from pytest_reflex.cli.options import load_settings
 from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
 from pytest_reflex.drivers.reflex.single import StepContext, criticise
-from pytest_reflex.drivers.reflex.single import refine as mend
+from pytest_reflex.drivers.reflex.single import refine as refine_once
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.results import Evaluation, evaluation_from_json
 from pytest_reflex.model.single import Critique, Issue, Refinement
@@ -182,7 +182,7 @@ def refine(
         judged = evaluate()
         alone = at_level(alone, judged)
         critique = criticise(alone, judged)
-    done = mend(alone, critique.issues)
+    done = refine_once(alone, critique.issues)
     done = replace(done, costs=critique.costs + done.costs)
     _deliver(alone, done, target, as_json=as_json)
     return ExitCode.OK

@@ -1,6 +1,6 @@
 """Fixes that a rule carries: one file per kind, all pure functions of a text."""
 
-from pytest_reflex.fixes.kind import FixError, Formatter, nobody
+from pytest_reflex.fixes.kind import FixError, Formatter, no_formatter
 from pytest_reflex.fixes.registry import (
     KINDS,
     AppliedFix,
@@ -22,6 +22,6 @@ __all__ = [
     "apply_all",
     "example",
     "fix_text",
-    "nobody",
+    "no_formatter",
     "problems",
 ]

@@ -112,7 +112,7 @@ Formatter = Callable[[Params, str], str]
 """Runs the command of a fix on a text and returns what became of it; raises FixError."""
 
 
-def nobody(params: Params, document: str) -> str:
+def no_formatter(params: Params, document: str) -> str:
     """Run no program; raises FixError."""
     raise FixError(f"format: {params['command']} was not run: no program is run here")
 
@@ -145,6 +145,6 @@ FORMAT_TEXT = FixKind(
         "args": Field(dict),
         "output": Field(str, choices=OUTPUTS),
     },
-    apply=nobody,
+    apply=no_formatter,
     faults=faults,
 )

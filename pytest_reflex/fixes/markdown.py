@@ -28,13 +28,13 @@ def insert_section(params: Params, document: str) -> str:
         return document
     offsets = starts(document)
     offset = offsets[min(_line(params, shape), len(offsets) - 1)]
-    mended = _insert(document, offset, _section(params))
-    if not _has(outline(mended), wanted):
+    fixed = _insert(document, offset, _section(params))
+    if not _has(outline(fixed), wanted):
         raise FixError(
             f"insert_section: {params['heading']!r} would not be a heading at line "
             f"{document.count(chr(10), 0, offset) + 1}: a code fence or HTML block is open there"
         )
-    return mended
+    return fixed
 
 
 def _line(params: Params, shape: Outline) -> int:

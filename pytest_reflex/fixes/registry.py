@@ -18,7 +18,7 @@ from pytest_reflex.fixes.kind import (
     FixKind,
     Formatter,
     format_until_stable,
-    nobody,
+    no_formatter,
 )
 from pytest_reflex.fixes.markdown import INSERT_SECTION, TAG_FENCES
 from pytest_reflex.fixes.set_value import SET_VALUE
@@ -69,7 +69,7 @@ def example(name: str) -> str:
     return f"{name}: {{{', '.join(needed)}}}"
 
 
-def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
+def apply(fix: Fix, text: str, formatter: Formatter = no_formatter) -> str:
     """Return the fixed text, or the same text where the fix has nothing to do.
 
     `formatter` runs the programs that fixes name. Raises FixError where the fix is malformed, finds
@@ -85,18 +85,18 @@ def apply(fix: Fix, text: str, formatter: Formatter = nobody) -> str:
 
 
 def apply_all(
-    fixes: Iterable[Fix], text: str, formatter: Formatter = nobody
+    fixes: Iterable[Fix], text: str, formatter: Formatter = no_formatter
 ) -> tuple[str, list[AppliedFix]]:
     """Apply fixes one after the other; one that cannot be applied is skipped with its reason."""
     log = []
     for fix in fixes:
         try:
-            mended = apply(fix, text, formatter)
+            after = apply(fix, text, formatter)
         except FixError as error:
             log.append(AppliedFix(fix, changed=False, reason=str(error)))
             continue
-        log.append(AppliedFix(fix, mended != text, "" if mended != text else "nothing to do"))
-        text = mended
+        log.append(AppliedFix(fix, after != text, "" if after != text else "nothing to do"))
+        text = after
     return text, log
 
 
@@ -113,19 +113,19 @@ class FixedText:
 
 
 def fix_text(
-    criteria: Criteria, rule_ids: Iterable[str], text: str, formatter: Formatter = nobody
+    criteria: Criteria, rule_ids: Iterable[str], text: str, formatter: Formatter = no_formatter
 ) -> FixedText:
     """Apply the safe fixes of the named rules, one rule after the other."""
-    mended = FixedText(text)
+    result = FixedText(text)
     for rule_id in rule_ids:
         rule = criteria.rule(rule_id)
         safe = [fix for fix in rule.fixes if fix.safe] if rule else []
         if not safe:
             continue
-        new, log = apply_all(safe, mended.text, formatter)
-        if new != mended.text:
-            mended.fixed.append(rule_id)
+        new, log = apply_all(safe, result.text, formatter)
+        if new != result.text:
+            result.fixed.append(rule_id)
         else:
-            mended.skipped[rule_id] = "; ".join(applied.reason for applied in log)
-        mended.text = new
-    return mended
+            result.skipped[rule_id] = "; ".join(applied.reason for applied in log)
+        result.text = new
+    return result

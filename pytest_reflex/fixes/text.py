@@ -113,10 +113,10 @@ def at_end(document: str, text: str) -> str:
 
     Raises FixError where they would belong to a code fence or HTML that is open there.
     """
-    mended = _at_end(document, text)
-    if mended != document and _is_open(document) and _is_open(mended):
+    fixed = _at_end(document, text)
+    if fixed != document and _is_open(document) and _is_open(fixed):
         raise FixError("the end of the text lies in a code fence or HTML that is not closed")
-    return mended
+    return fixed
 
 
 def _is_open(document: str) -> bool:

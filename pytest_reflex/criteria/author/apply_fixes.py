@@ -19,7 +19,7 @@ MOST_ROUNDS = 8
 """A fix may bring to light what another one fixes, but not without an end."""
 
 Judge = Callable[[str], Evaluation]
-Mend = Callable[[str, tuple[str, ...]], tuple[str, tuple[str, ...], Mapping[str, str]]]
+ApplyFixes = Callable[[str, tuple[str, ...]], tuple[str, tuple[str, ...], Mapping[str, str]]]
 """Takes a text and ids of rules; returns the text, the rules that changed it, why others did
 not."""
 
@@ -72,7 +72,7 @@ def allow_unsafe(criteria: Criteria) -> Criteria:
     return replace(criteria, rules=tuple(_all_safe(rule) for rule in criteria.rules))
 
 
-def fix_all(text: str, judge: Judge, mend: Mend) -> FixResult:
+def fix_all(text: str, judge: Judge, apply: ApplyFixes) -> FixResult:
     """Apply the safe fixes of the rules that fail, until they change nothing.
 
     A fix is left out where the outcome is as good without it, and where with it a rule fails that
@@ -86,9 +86,9 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> FixResult:
         return known[one] if one in known else known.setdefault(one, judge(one))
 
     left_out: dict[str, str] = {}
-    done = _fix_until_stable(text, evaluate_once, mend, left_out)
+    done = _fix_until_stable(text, evaluate_once, apply, left_out)
     while found := _choose_next_exclusion(
-        done, lambda rule: _without(rule, text, evaluate_once, mend, left_out)
+        done, lambda rule: _without(rule, text, evaluate_once, apply, left_out)
     ):
         rule_id, why, done = found
         left_out[rule_id] = why
@@ -96,13 +96,15 @@ def fix_all(text: str, judge: Judge, mend: Mend) -> FixResult:
     return replace(done, not_fixed={rule: why for rule, why in reasons.items() if why})
 
 
-def _fix_until_stable(text: str, judge: Judge, mend: Mend, left_out: Collection[str]) -> FixResult:
+def _fix_until_stable(
+    text: str, judge: Judge, apply: ApplyFixes, left_out: Collection[str]
+) -> FixResult:
     """Return what fixes come to, pass after pass, without those of some rules."""
     seen, fixed = {text}, dict[str, None]()
     before = after = judge(text)
     for _ in range(MOST_ROUNDS):
         wanted = tuple(rule_id for rule_id in _fixable(after) if rule_id not in left_out)
-        new, changed, not_fixed = mend(text, wanted)
+        new, changed, not_fixed = apply(text, wanted)
         if new == text:
             others = {rule: why for rule, why in not_fixed.items() if rule not in fixed}
             return FixResult(
@@ -119,10 +121,10 @@ def _fix_until_stable(text: str, judge: Judge, mend: Mend, left_out: Collection[
 
 
 def _without(
-    rule_id: str, text: str, judge: Judge, mend: Mend, left_out: Collection[str]
+    rule_id: str, text: str, judge: Judge, apply: ApplyFixes, left_out: Collection[str]
 ) -> FixResult | None:
     try:
-        return _fix_until_stable(text, judge, mend, {*left_out, rule_id})
+        return _fix_until_stable(text, judge, apply, {*left_out, rule_id})
     except UsageError:
         return None
 

@@ -43,8 +43,8 @@ def fix_makes_sample_pass(
 ) -> bool:
     """Return whether the rule passes after its safe fixes, as `criteria fix` applies them."""
     ((name, text),) = sample.files.items()
-    mended = fixes.fix_text(criteria, (rule.id,), text, formatter).text
-    return mended != text and passes(Sample.of_text(mended, name)) is True
+    fixed = fixes.fix_text(criteria, (rule.id,), text, formatter).text
+    return fixed != text and passes(Sample.of_text(fixed, name)) is True
 
 
 NAME = "sample.md"

@@ -124,8 +124,8 @@ def _parts_named_by(
     yield from _at_lines(_lines(critique.evaluation, issue["rule_id"]), parts_of(old))
     if rule is None:
         return
-    mended, _ = fixes.apply_all(rule.fixes, old)
-    yield from find_changes(old, mended).all if mended != old else ()
+    fixed, _ = fixes.apply_all(rule.fixes, old)
+    yield from find_changes(old, fixed).all if fixed != old else ()
     wanted = {_key(str(c.params["section"])) for c in rule.checks if "section" in c.params}
     for parts in known:
         for part in parts.parts:

@@ -226,8 +226,8 @@ def _refine(state: RunState, request: StepRequest, ask: Ask, project: Path) -> S
         root=project,
         cancel=request.cancel,
     )
-    mended = fixes.fix_text(state.criteria, criticised, request.artifact or "", formatter)
-    text, fixed, skipped = mended.text, mended.fixed, mended.skipped
+    result = fixes.fix_text(state.criteria, criticised, request.artifact or "", formatter)
+    text, fixed, skipped = result.text, result.fixed, result.skipped
     remaining = tuple(issue for issue in request.issues if issue["rule_id"] not in fixed)
     payload: dict[str, Any] = {"by": "fixes", "fixed": fixed}
     if skipped:
