@@ -1,7 +1,12 @@
-"""``python -m benchmarks [P1 ...]``: run the benchmarks, print ratios, write them to a file."""
+"""``python -m benchmarks [P1 ...]``: run the benchmarks, print ratios, write them to a file.
+
+An installed package has byte code. A checkout may have none, where the environment keeps Python
+from writing it; then every process that is measured would compile the package anew.
+"""
 
 from __future__ import annotations
 
+import compileall
 import importlib
 import json
 import os
@@ -24,6 +29,8 @@ def modules(wanted: list[str]) -> list[str]:
 
 
 def main() -> int:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compileall.compile_dir(FOLDER.parent / "pytest_reflex", quiet=1)
     rows: list[dict[str, Any]] = []
     for name in modules([word.upper() for word in sys.argv[1:]]):
         print(f"measuring {name} ...", file=sys.stderr, flush=True)

@@ -86,7 +86,6 @@ def _artifact(folder: Path) -> None:
 def _seconds(folder: Path) -> float:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = time.perf_counter()
     subprocess.run(
         [*command, "-p", "pytest_reflex.plugin"],

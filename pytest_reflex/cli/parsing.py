@@ -1,17 +1,14 @@
-"""Values from a command line, and groups that import a verb when it is used."""
+"""Values from a command line."""
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pytest_reflex.cli.streams import give
-from pytest_reflex.errors import UsageError, did_you_mean
+from pytest_reflex.errors import UsageError
 
 
 class OwnOptions(click.Command):
@@ -94,45 +91,3 @@ def _flag(parameter: click.Parameter | None) -> str:
     if parameter is None:
         return "the path"
     return max(parameter.opts, key=len) if parameter.opts else str(parameter.name)
-
-
-class LazyGroup(click.Group):
-    """`verbs` maps a name to ("module:command", one line of help)."""
-
-    def __init__(self, verbs: Mapping[str, tuple[str, str]], **options: Any) -> None:
-        super().__init__(**options)
-        self.verbs = verbs
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.verbs)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.verbs:
-            return None
-        module, _, name = self.verbs[cmd_name][0].partition(":")
-        command = getattr(importlib.import_module(f"pytest_reflex.cli.{module}"), name)
-        assert isinstance(command, click.Command)
-        return command
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # Releases of click differ in what a group without arguments does.
-        if not args and not ctx.resilient_parsing:
-            give(ctx.get_help())
-            ctx.exit()
-        return super().parse_args(ctx, args)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        is_word = not args[0].startswith("-") and not ctx.resilient_parsing
-        if is_word and args[0] not in self.verbs:
-            hint = did_you_mean(args[0], self.verbs)
-            raise click.UsageError(f"No such command {args[0]!r} ({hint}).", ctx)
-        name, command, rest = super().resolve_command(ctx, args)
-        if command is not None and not ctx.resilient_parsing:
-            refuse_repeated(command, click.Context(command, parent=ctx, info_name=name), rest)
-        return name, command, rest
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self.verbs.items()])

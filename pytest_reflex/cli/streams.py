@@ -20,8 +20,6 @@ from typing import Any
 import click
 
 from pytest_reflex.errors import StateError
-from pytest_reflex.model.plain import escape_control, visible_json
-from pytest_reflex.reports.lines import WIDTH
 
 _NARROWEST = 20
 _UNWRITTEN = "standard output could not be written"
@@ -115,6 +113,8 @@ def is_coloured(stream: Any) -> bool:
 
 def wrap_width() -> int:
     """Return where lines for people are broken: earlier on a terminal that is narrow."""
+    from pytest_reflex.reports.lines import WIDTH
+
     for stream in (sys.stderr, sys.stdout):
         with suppress(OSError, ValueError, AttributeError):  # no terminal, closed, no file
             columns = os.get_terminal_size(stream.fileno()).columns
@@ -147,6 +147,8 @@ def give(text: str) -> None:
 
 def give_json(document: Any) -> None:
     """Write one JSON document to stdout; raises StateError where it cannot be written."""
+    from pytest_reflex.model.plain import visible_json
+
     give(visible_json(document, indent=2))
 
 
@@ -156,6 +158,8 @@ def give_artifact(artifact: str | bytes) -> None:
     out = _out()
     buffer = getattr(out, "buffer", None)
     if buffer is None or out.isatty():
+        from pytest_reflex.model.plain import escape_control
+
         give(escape_control(data.decode(errors="backslashreplace").replace("\r\n", "\n")))
         return
     if _is_build_log(out):

@@ -12,8 +12,7 @@ import click
 import pytest
 
 import pytest_reflex
-from pytest_reflex.cli.parsing import LazyGroup
-from pytest_reflex.cli.root import VERBS
+from pytest_reflex.cli.groups import VERBS, LazyGroup
 
 pytestmark = pytest.mark.long
 

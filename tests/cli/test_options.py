@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from pytest_reflex.cli.parsing import LazyGroup
-from pytest_reflex.cli.root import VERBS
+from pytest_reflex.cli.groups import VERBS, LazyGroup
 from pytest_reflex.session.options import OPTIONS
 
 DRIVING = ("loop new", "loop resume", "loop extend", "iterate run", "iterate resume")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex import hookspecs
-from pytest_reflex.cli.root import VERBS
+from pytest_reflex.cli.groups import VERBS
 from pytest_reflex.criteria.linting.diagnostic import WARNINGS
 from pytest_reflex.criteria.load import SUITE_KEYS, TEMPLATE_KEYS
 from pytest_reflex.criteria.rule_keys import READERS
@@ -52,7 +52,7 @@ def commands(group: Any, name: str) -> Iterator[str]:
 
 
 def test_the_help_of_every_command_is_shown() -> None:
-    from pytest_reflex.cli.parsing import LazyGroup
+    from pytest_reflex.cli.groups import LazyGroup
 
     shown = re.findall(r"^\$ (.*) --help$", page("command-line"), re.MULTILINE)
     assert shown == list(commands(LazyGroup(VERBS, name="pytest-reflex"), "pytest-reflex"))
