@@ -56,25 +56,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--share",
         metavar="N/M",
         default="1/1",
-        help="of tables marked `variants` and of modules marked `long`: try the Nth of M parts",
+        help="of tables marked `variants` and of tests marked `long`: try the Nth of M parts",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not in the share: variants of one kind, and tests of long modules.
+    """Leave out what is not in the share: variants of one kind, and the long tests of a folder.
 
-    All shares together have each test. A table, or a module, of fewer tests than parts has as many
+    All shares together have each test. A table, or a folder, of fewer tests than parts has as many
     parts as tests, and `variants(parts=3)` has three at most.
     """
     number, parts = map(int, config.getoption("share").split("/"))
     tables: dict[tuple[str, int], list[str]] = {}
     for item in items:
         mark = item.get_closest_marker("variants")
-        if mark and "[" in item.nodeid:
+        if item.get_closest_marker("long"):
+            table = str(item.path.parent), parts
+        elif mark and "[" in item.nodeid:
             table = item.nodeid.partition("[")[0], min(parts, mark.kwargs.get("parts", parts))
-        elif item.get_closest_marker("long"):
-            table = item.nodeid.partition("::")[0], parts
         else:
             continue
         tables.setdefault(table, []).append(item.nodeid)

@@ -56,6 +56,7 @@ def test_a_look_into_a_sentence_is_seen(source: str) -> None:
     assert len(readers(source)) == 1
 
 
+@pytest.mark.long
 def test_no_module_looks_into_a_sentence() -> None:
     found, allowed = {}, set()
     for path in sorted(PACKAGE.rglob("*.py")):

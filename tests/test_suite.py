@@ -176,13 +176,19 @@ def test_alone(): pass
 """
 LONG = """\
 import pytest
-pytestmark = [pytest.mark.long, pytest.mark.variants]
+pytestmark = pytest.mark.long
 def test_a(): pass
 def test_b(): pass
 def test_c(): pass
-def test_d(): pass
-@pytest.mark.parametrize("n", range(3))
+@pytest.mark.variants
+@pytest.mark.parametrize("n", range(2))
 def test_table(n): pass
+"""
+ONE_LONG = """\
+import pytest
+@pytest.mark.long
+def test_d(): pass
+def test_quick(): pass
 """
 
 
@@ -205,19 +211,20 @@ def test_the_shares_of_a_table_have_each_variant_once(pytester: pytest.Pytester)
         assert len(parts[0] | parts[1]) == 2 * most
 
 
-def test_the_shares_of_a_long_module_have_each_test_once(pytester: pytest.Pytester) -> None:
+def test_the_shares_of_the_long_tests_of_a_folder_have_each_once(pytester: pytest.Pytester) -> None:
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
-    pytester.makepyfile(LONG)
+    pytester.makepyfile(test_all_long=LONG, test_one_long=ONE_LONG)
     pytester.makeini("[pytest]\nmarkers =\n    variants\n    long\n")
     run: list[str] = []
     for share in ("1/2", "2/2"):
         done = pytester.runpytest_subprocess("-v", "-p", "no:randomly", f"--share={share}")
         assert done.ret == 0
         names = re.findall(r"::(test_\S+) PASSED", str(done.stdout))
-        assert len([name for name in names if "table" not in name]) == 2
+        names.remove("test_quick")
+        assert len(names) == 3
         run += names
-    table = [f"test_table[{n}]" for n in range(3)]
-    assert sorted(run) == ["test_a", "test_b", "test_c", "test_d", *table]
+    long = ["test_a", "test_b", "test_c", "test_d", "test_table[0]", "test_table[1]"]
+    assert sorted(run) == long
 
 
 def test_without_a_share_all_variants_run(pytester: pytest.Pytester) -> None:

@@ -30,6 +30,7 @@ def walked(*options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_an_offline_iteration_goes_through_few_modules() -> None:
     """In a process of its own, where nothing was imported before; `python -m tests.walk` tells."""
     found = walked()
@@ -44,6 +45,7 @@ def test_a_rule_goes_through_few_modules_on_its_way_to_an_item() -> None:
     assert len(found["modules"]) <= MOST_OF_A_RULE, found["modules"]
 
 
+@pytest.mark.long
 def test_an_evaluation_goes_through_few_modules() -> None:
     """From the arguments of `evaluate` to the verdict; `python -m tests.walk --evaluate` tells."""
     found = walked("--evaluate")

@@ -25,6 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -49,6 +50,7 @@ def test_the_wheel_declares_plugin_and_command(site: Path) -> None:
     assert "pytest-reflex = pytest_reflex.cli.main:main" in text
 
 
+@pytest.mark.long
 def test_a_stock_template_is_found_in_the_wheel(site: Path, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n")
     code = (

@@ -34,6 +34,7 @@ STREAM = "\n".join(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [1, 7, 4096, 10_000_000])
 def test_edits_are_counted_by_file_however_the_stream_is_cut(size: int) -> None:
     watch, data = EditWatch(), STREAM.encode()

@@ -164,6 +164,7 @@ many_rows = st.lists(
 ).map(lambda rows: [rule(f"a.x.r{n}", *c, severity=s) for n, (c, s) in enumerate(rows)])
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(rows=many_rows, budget=st.sampled_from([SMALL, 8_000, BUDGET]))
 def test_nothing_is_lost_and_the_budget_holds(rows: list[RuleResult], budget: int) -> None:

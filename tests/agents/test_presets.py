@@ -126,6 +126,7 @@ TALKS = {
 PRICE = {"claude": 0.5, "codex": None, "opencode": 0.5}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TALKS)
 def test_a_loop_runs_with_a_preset_from_plan_to_pass(
     bin_folder: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -162,6 +162,7 @@ UNKNOWN: dict[str, tuple[Any, ...]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_cannot_be_decided_is_an_error(case: tuple[Any, ...]) -> None:
     artifact, name, condition, told = case

@@ -17,6 +17,8 @@ from pytest_reflex.criteria.suite import make_target
 from pytest_reflex.model.results import Evaluation
 from pytest_reflex.session.fork import evaluate_by_pytest
 
+pytestmark = pytest.mark.long
+
 KEYS = ("a", "b", "c")
 NAMES = ("x.json", "y.json", "*.json", "*.md")
 DATA = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(["one", "two"]))

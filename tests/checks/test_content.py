@@ -144,6 +144,7 @@ def test_the_place_is_that_of_the_first_of_several_blocks(params: dict[str, int]
     assert result.location == Place("a.md", 10, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["a" * 40 + "b", "```c\n" + "a" * 40 + "b\n```\n"])
 def test_a_pattern_that_would_never_end_is_stopped(text: str) -> None:
     spec = content(search=r"(a+)+\1$", **({"block": "c"} if "```" in text else {}))
@@ -289,6 +290,7 @@ def test_literal_check_agrees_with_in(text: str, wanted: str) -> None:
     assert passed == (wanted in text)
 
 
+@pytest.mark.long
 @given(st.binary(max_size=200))
 @settings(deadline=None)
 def test_no_bytes_make_a_check_raise(data: bytes) -> None:

@@ -80,6 +80,7 @@ def test_b016_missing_command_could_not_judge(tmp_path: Path, command: str | lis
     assert "not found" in result.message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "pattern", "outcome"),
     [
@@ -266,6 +267,7 @@ def test_invalid_output_pattern_is_refused() -> None:
         ExecutableCheck().compile(executable("true", expect_output="(x"), {})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["python -c 'import a'", "python -m b", "python -m pytest -q"])
 def test_command_runs_the_text_as_it_is_and_no_byte_code_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

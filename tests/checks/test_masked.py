@@ -117,6 +117,7 @@ def in_clear(text: str) -> list[str]:
     return [one for one in (TOKEN, PASSWORD) if one in text]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", [[], ["--json"], ["-v"]], ids=["terminal", "json", "verbose"])
 def test_b121_evaluate_shows_no_secret(project: Path, form: list[str]) -> None:
     said = run("pytest_reflex", "evaluate", "a.md", "--criteria", "c.yaml", *form)
@@ -124,6 +125,7 @@ def test_b121_evaluate_shows_no_secret(project: Path, form: list[str]) -> None:
     assert in_clear(said) == []
 
 
+@pytest.mark.long
 @pytest.mark.variants
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["plain", "workers"])
 def test_b121_a_session_shows_no_secret(project: Path, workers: list[str]) -> None:
@@ -147,6 +149,7 @@ else:
 """
 
 
+@pytest.mark.long
 def test_b121_a_loop_keeps_it_in_the_artifact_alone(project: Path) -> None:
     (project / "agent.py").write_text(AGENT)
     (project / "pytest-reflex.toml").write_text(

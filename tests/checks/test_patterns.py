@@ -35,6 +35,7 @@ def _no_child_stays() -> Iterator[None]:
     SEARCHES.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", NASTY)
 def test_b027_runaway_pattern_ends_and_finds_nothing(pattern: str) -> None:
     found = []
@@ -43,6 +44,7 @@ def test_b027_runaway_pattern_ends_and_finds_nothing(pattern: str) -> None:
     assert found == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
 def test_b027_killed_searches_leave_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with marked() as (env, living):
@@ -117,6 +119,7 @@ def repeated(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 PATTERNS = st.recursive(ATOMS, repeated, max_leaves=6)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not WITH_RE2, reason="google-re2 is not installed")
 @given(PATTERNS, st.text(alphabet="abAK -.\n\x1céſ\u212a", max_size=12), st.booleans())
 @example("a|ab", "ab", False)
@@ -159,6 +162,7 @@ def test_child_finds_what_re_finds(pattern: str, text: str) -> None:
     assert spans == [match.span() for match in re.compile(pattern, flags).finditer(text)][:100]
 
 
+@pytest.mark.long
 @given(PATTERNS, st.text(alphabet="ab -\né", max_size=30), st.integers(1, 5))
 @settings(deadline=None, max_examples=200)
 def test_search_finds_what_re_finds(pattern: str, text: str, limit: int) -> None:

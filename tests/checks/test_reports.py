@@ -258,6 +258,7 @@ def test_nothing_and_noise_are_no_report(form: str, report: bytes) -> None:
         read(form, report)
 
 
+@pytest.mark.long
 @given(st.sampled_from(tuple(FORMS)), st.one_of(st.binary(max_size=60), st.text(max_size=60)))
 @settings(deadline=None, max_examples=150)
 def test_noise_is_refused_and_breaks_nothing(form: str, report: Any) -> None:

@@ -98,6 +98,7 @@ def test_what_cannot_be_read_fails_the_first_rule_alone(tmp_path: Path, case: st
     }, [row.message for row in others]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_whichever_rule_is_first_fails(tmp_path: Path, case: str) -> None:
     name, text, checks = UNREADABLE[case]
@@ -175,6 +176,7 @@ STOCK = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("template", STOCK)
 def test_stock_templates_have_one_finding_in_one_line(
     template: str,

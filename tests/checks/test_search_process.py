@@ -63,6 +63,7 @@ def test_child_that_is_gone_is_replaced(searches: Searches) -> None:
     assert search.spans("a", 0, "xa", 5, 10) == [(1, 2)]
 
 
+@pytest.mark.long
 def test_child_that_dies_while_it_searches_is_told(searches: Searches) -> None:
     search, child = searches
 

@@ -108,6 +108,7 @@ SPOKEN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", SPOKEN.values(), ids=SPOKEN)
 def test_b058_no_line_of_ours_is_a_command(project: Path, words: list[str]) -> None:
     done = run(*words)
@@ -116,6 +117,7 @@ def test_b058_no_line_of_ours_is_a_command(project: Path, words: list[str]) -> N
         assert LIVE.findall(text) == []
 
 
+@pytest.mark.long
 def test_b058_no_line_of_iterate_is_a_command(project: Path) -> None:
     (project / "pytest-reflex.toml").write_text(
         '[agents.own]\ncommand = ["sh", "-c", "cat said; cat said >&2; echo >> x; exit 1"]\n'
@@ -130,6 +132,7 @@ def test_b058_no_line_of_iterate_is_a_command(project: Path) -> None:
 BETWEEN = re.compile(rb"\A::stop-commands::(\w{20,})\n(.*)::\1::\n\Z", re.DOTALL)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("last", ["", "\n"], ids=["without an end of line", "with one"])
 def test_b058_the_artifact_stands_where_commands_are_off(project: Path, last: str) -> None:
     text = "::error::x\n##[group]\n" + "# T" + last
@@ -151,6 +154,7 @@ def test_b058_the_artifact_stands_where_commands_are_off(project: Path, last: st
     assert elsewhere.stdout == text.encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "workers"),
     [

@@ -64,6 +64,7 @@ VERBS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", VERBS.values(), ids=VERBS)
 def test_names_that_are_not_utf8_end_in_no_traceback(
     project: Path, words: list[str | bytes]
@@ -79,6 +80,7 @@ def test_names_that_are_not_utf8_end_in_no_traceback(
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
 def test_a_utf8_task_is_taken_whatever_the_locale(project: Path, locale: str) -> None:
     task = "schreibe Größe ✓ 文"
@@ -90,6 +92,7 @@ def test_a_utf8_task_is_taken_whatever_the_locale(project: Path, locale: str) ->
     assert json.loads(history.read_bytes().splitlines()[0])["payload"]["task"]["prompt"] == task
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["gbk", "ascii", "cp1252", "latin-1"])
 @pytest.mark.parametrize("search", ["alpha", "² ✓ 文"], ids=["passes", "fails"])
 def test_b061_a_narrow_output_changes_no_verdict(project: Path, encoding: str, search: str) -> None:
@@ -154,6 +157,7 @@ def test_a_state_beyond_its_limit_is_reported(
     assert beyond in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["json", "click", "argparse"])
 def test_a_module_of_the_project_does_not_run_in_ours(project: Path, name: str) -> None:
     (project / f"{name}.py").write_text("import sys; sys.exit(0)\n")

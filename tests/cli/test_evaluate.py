@@ -163,6 +163,7 @@ def test_without_arguments_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     assert "Commands:" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("artifact", "status"), [("good.md", 0), ("bad.md", 1), ("gone.md", 4)])
 def test_f12_a_full_disk_at_stdout_changes_no_verdict(artifact: str, status: int) -> None:
     if not Path("/dev/full").exists():
@@ -177,6 +178,7 @@ def test_f12_a_full_disk_at_stdout_changes_no_verdict(artifact: str, status: int
     assert (told in done.stderr) is (status != 4)
 
 
+@pytest.mark.long
 def test_b003_a_failed_gate_stops_a_shell_chain(tmp_path: Path) -> None:
     line = f"{sys.executable} -m pytest_reflex evaluate bad.md --criteria words.yaml && echo GREEN"
     done = subprocess.run(["sh", "-c", line], capture_output=True)

@@ -92,6 +92,7 @@ def test_doctor_says_what_is_missing_and_how_it_is_installed(
     assert row["without"] == extra.without
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("needed", NEEDED, ids="-".join)
 def test_what_needs_a_missing_part_is_not_measured(
     blocked: dict[str, Any], needed: tuple[str, str]

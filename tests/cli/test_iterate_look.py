@@ -45,6 +45,7 @@ def test_in_a_pipe_each_procedure_is_a_line_with_tabs(
     assert rows[-1] == ["mine", "Mine\\tit", str(own)]
 
 
+@pytest.mark.long
 def test_on_a_terminal_it_is_a_table(project: Path) -> None:
     with Terminal(["iterate", "list"], project, columns=120) as terminal:
         assert terminal.end() == 0

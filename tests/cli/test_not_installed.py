@@ -112,6 +112,7 @@ def test_samples_are_not_measured_without_it(
     assert main(["criteria", "test", "rules.yaml", "--strict"]) == 1
 
 
+@pytest.mark.long
 def test_doctor_ends_with_what_is_missing(
     part: tuple[str, str, list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:

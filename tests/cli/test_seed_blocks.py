@@ -66,6 +66,7 @@ def test_a_fix_in_a_critique_is_one_line(long: Path, capsys: Captured) -> None:
     assert lines[at + 1 : at + 5] == found
 
 
+@pytest.mark.long
 def test_a_terminal_that_is_wide_has_lines_of_80_and_fixes_whole(long: Path) -> None:
     with Terminal(new("--max-iterations", "1"), long, columns=200) as terminal:
         assert terminal.end() == 6

@@ -150,6 +150,7 @@ TONES = st.sampled_from(["", "good", "bad", "mild", "strong", "faint"])
 PIECES = st.lists(st.tuples(st.text(alphabet="ab  -\t─é\n", max_size=30), TONES), max_size=4)
 
 
+@pytest.mark.long
 @given(st.lists(PIECES, max_size=3), st.integers(20, 40))
 @settings(deadline=None, max_examples=100)
 def test_nothing_but_colours_is_added_and_nothing_is_lost(lines: list[Line], width: int) -> None:

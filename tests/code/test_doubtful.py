@@ -215,6 +215,7 @@ def test_fault_beside_a_newer_text_is_told(tmp_path: Path) -> None:
     assert "b.py: line 1: not valid Python" in f"{result.message}{result.evidence}"
 
 
+@pytest.mark.long
 def test_package_imports_from_itself_and_from_above(tmp_path: Path) -> None:
     (tmp_path / "__init__.py").write_text("")
     (tmp_path / "a.py").write_text("def f() -> int:\n    return 1\n")
@@ -225,6 +226,7 @@ def test_package_imports_from_itself_and_from_above(tmp_path: Path) -> None:
     assert "more" not in result.message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["from . import x\n", "from .a import b\nfrom .. import c\n"])
 def test_what_a_package_says_of_itself_is_judged_alone(text: str) -> None:
     assert judge(text, "types", "__init__.py").outcome is Outcome.PASS

@@ -29,6 +29,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("wrong", "right"), PAIRS.values(), ids=PAIRS.keys())
 def test_types_of_two_texts_of_one_size(wrong: str, right: str) -> None:
     assert len(wrong) == len(right)
@@ -37,6 +38,7 @@ def test_types_of_two_texts_of_one_size(wrong: str, right: str) -> None:
     assert outcomes == [Outcome.FAIL, Outcome.PASS] * 2
 
 
+@pytest.mark.long
 def test_types_in_a_folder_follow_the_module_that_changed(tmp_path: Path) -> None:
     (tmp_path / "prices.py").write_text("def total() -> int: return len('')\n")
     (tmp_path / "use.py").write_text("from prices import total\n\nx: int = total()\n")
@@ -48,6 +50,7 @@ def test_types_in_a_folder_follow_the_module_that_changed(tmp_path: Path) -> Non
     assert outcomes == [Outcome.PASS, Outcome.FAIL] * 2
 
 
+@pytest.mark.long
 def test_a_module_that_another_artifact_had_is_missing_in_this(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
@@ -64,6 +67,7 @@ CODE = {True: "def total(): return 3\n", False: "def total(): return 4\n"}
 TEST = "from prices import total\n\n\ndef test_total():\n    assert total() == 3\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stale", [True, False], ids=["stale is right", "stale is wrong"])
 @pytest.mark.parametrize("of", ["prices.py", "test_prices.py"])
 def test_tests_do_not_run_byte_code_of_another_text(tmp_path: Path, stale: bool, of: str) -> None:

@@ -94,6 +94,7 @@ def test_file_is_copied_and_not_written_whatever_it_is_called(tmp_path: Path) ->
     assert path.read_bytes() == b"x = y\r\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["def f(:\n", "return 1\n", "print 'a'\n"])
 def test_code_that_does_not_compile_fails_one_aspect_and_passes_none(text: str) -> None:
     assert judge(text, "compiles").outcome is Outcome.FAIL
@@ -103,6 +104,7 @@ def test_code_that_does_not_compile_fails_one_aspect_and_passes_none(text: str) 
         assert result.message.startswith("not valid Python: ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["zipfile.py", "types.py", "typing.pyi", "__init__.py"])
 def test_file_may_have_the_name_of_a_module_of_python(name: str) -> None:
     text = (
@@ -215,6 +217,7 @@ def test_tool_that_dies_without_a_report_is_no_pass(
     assert f"{tool} could not check it" in result.message
 
 
+@pytest.mark.long
 def test_types_are_judged_anew_behind_a_run_that_was_cut_short() -> None:
     wrong = "def f(a: int) -> str:\n    return a\n"
     before = judge(wrong, "types").message

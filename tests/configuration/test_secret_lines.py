@@ -87,6 +87,7 @@ def test_f17_a_file_of_beginnings_is_an_error_and_no_pass(
     assert int(result.message.split("at line ")[1].split()[0]) <= last
 
 
+@pytest.mark.long
 def test_f17_two_megabytes_of_secrets_are_found_and_no_error() -> None:
     text = "".join(f"secretkey{number}: {'pwd' * 10}{number}\n" for number in range(1000))
     result = judge(text, {"configuration": "secrets"}, "a.yaml")

@@ -129,12 +129,14 @@ def test_plan_is_read(answer: str, steps: tuple[str, ...]) -> None:
     assert read_plan(answer) == steps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("answer", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_answer_is_refused_with_the_reason(answer: str, message: str) -> None:
     with pytest.raises(ContractError, match=message):
         read_plan(answer)
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(
     st.text(st.characters(exclude_characters='{}"')),

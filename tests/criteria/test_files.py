@@ -190,6 +190,7 @@ for text, *_ in table.REFUSED:
 """
 
 
+@pytest.mark.long
 def test_it_works_without_the_c_parser() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.criteria.writing import load, problems, rule, rules
+
+pytestmark = pytest.mark.long
 
 COUNT = 10_000
 

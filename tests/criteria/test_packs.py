@@ -97,6 +97,7 @@ def test_a_pack_that_cannot_be_found_is_no_fault_of_others(site: Path) -> None:
     assert "'no.such..thing:x'" in pack.problem
 
 
+@pytest.mark.long
 def test_packs_cost_nothing_where_none_is_named(site: Path, tmp_path: Path) -> None:
     install(site, "acme", "", "service")
     write(tmp_path, "own.yaml", rules(head="extends: base\n"))

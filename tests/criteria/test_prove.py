@@ -62,6 +62,7 @@ VACUOUS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", VACUOUS.values(), ids=VACUOUS)
 def test_vacuous_rule_is_caught(tmp_path: Path, check: str) -> None:
     proof = proof_of(tmp_path, check, GOOD, ["# Other\n"])
@@ -151,6 +152,7 @@ ENDS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("check", "good", "on"), ENDS.values(), ids=ENDS)
 def test_nothing_and_a_grown_artifact_are_tried_last(
     tmp_path: Path, check: str, good: list[str], on: str
@@ -387,6 +389,7 @@ def test_bytes_of_a_folder_are_judged_as_they_are(tmp_path: Path) -> None:
 STOCK = "base api-spec code configuration documentation guide reference changelog adr"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", STOCK.split())
 def test_no_rule_of_a_stock_template_is_vacuous(
     name: str, capsys: pytest.CaptureFixture[str]

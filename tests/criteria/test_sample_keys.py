@@ -110,6 +110,7 @@ SAMPLES = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -142,6 +142,7 @@ def differ(document: Any, path: Path) -> str:
     return f"the reader alone refuses it: {unsaid}" if unsaid and not found else ""
 
 
+@pytest.mark.long
 @settings(
     deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -205,6 +206,7 @@ def test_suites_are_held_to_their_own_schema(
         assert fine
 
 
+@pytest.mark.long
 def test_a_schema_is_printed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +226,7 @@ def test_a_schema_of_another_name_is_refused() -> None:
         file_schema("suit", REGISTRY)
 
 
+@pytest.mark.long
 def test_types_of_plugins_have_their_place() -> None:
     from pytest_reflex.checks.not_run import SessionCheck
     from pytest_reflex.checks.registry import built_in_registry

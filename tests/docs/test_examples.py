@@ -33,6 +33,7 @@ def test_blocks_are_of_a_kind_that_is_run(page: Path) -> None:
         )
 
 
+@pytest.mark.long
 def test_few_examples_are_excused_and_each_says_why() -> None:
     excuses = [
         block.excuse

@@ -16,6 +16,7 @@ PAGES = page_paths()
 NAMES = [path.relative_to(ROOT).as_posix() for path in PAGES]
 
 
+@pytest.mark.long
 def test_the_pages_pass_the_criteria_for_documents() -> None:
     quick = [f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "pytest_cov")]
     suites = ["readme.reflex.yaml", "docs/pages.reflex.yaml"]
@@ -24,6 +25,7 @@ def test_the_pages_pass_the_criteria_for_documents() -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_links_to_headings_of_other_pages_meet_one(page: Path) -> None:
     document = parse(page.read_text(encoding="utf-8"))

@@ -58,6 +58,7 @@ def test_an_earlier_flow_is_shown(earlier: BringBack, told: Told, name: str) -> 
     assert git(project, "status", "--porcelain", "--untracked-files=all") == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FLOWS)
 def test_an_earlier_flow_is_resumed_to_its_end(earlier: BringBack, told: Told, name: str) -> None:
     unbroken = commits(earlier("flow-finished"))

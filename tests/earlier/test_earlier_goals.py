@@ -68,6 +68,7 @@ def test_an_earlier_goal_is_shown_and_verified(earlier: BringBack, told: Told, n
     assert STATE.read_bytes() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", GOALS)
 def test_an_earlier_goal_is_worked_on_to_its_end(earlier: BringBack, told: Told, name: str) -> None:
     unbroken = proven(earlier("goal-finished"))
@@ -92,6 +93,7 @@ def test_an_earlier_entry_of_the_hook_is_taken_out(earlier: BringBack, told: Tol
     assert not settings.exists()  # there was none before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lost", ["nothing", "what the state file has", "what the person has"])
 def test_an_earlier_hook_goes_on_counting(
     earlier: BringBack, told: Told, monkeypatch: pytest.MonkeyPatch, lost: str

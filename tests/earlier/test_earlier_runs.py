@@ -157,6 +157,7 @@ def test_an_earlier_loop_over_a_session_is_shown(
     assert ALIAS in told("loop", "list")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["finished", "killed"])
 def test_an_earlier_loop_over_a_session_is_resumed_and_replayed(
     earlier: BringBack, told: Told, name: str, monkeypatch: pytest.MonkeyPatch

@@ -20,12 +20,14 @@ BROKEN = {
 }
 
 
+@pytest.mark.long
 def test_the_examples_pass_their_gate_inside_the_checkout() -> None:
     ended = run_pytest(EXAMPLES, "-p", "no:cacheprovider")
     assert ended.status == 0, ended.output
     assert ended.output.count("PASSED") == 6, "five evaluations and the gate"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "good", "bad", "rule"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_blocking_rule_fails_the_gate_and_is_named(
     tmp_path: Path, file: str, good: str, bad: str, rule: str
@@ -39,6 +41,7 @@ def test_a_broken_blocking_rule_fails_the_gate_and_is_named(
     assert f"failed rules: {rule}" in " ".join(ended.output.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [("-k", "nothing"), ("guide", "-k", "undo"), ("guide", "-k", "nothing", "-n", "2")],

@@ -41,6 +41,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, done.stderr
 
 
+@pytest.mark.long
 def test_the_gate_holds_until_the_guide_is_whole(ran: tuple[Path, str]) -> None:
     folder, told = ran
     lines = [line.partition("] ")[2] for line in told.splitlines()]

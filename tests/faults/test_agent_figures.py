@@ -8,6 +8,7 @@ from tests.faults import planted
 from tests.faults.__main__ import measure
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["answers", "silent-agents", "endless-agents", "secrets"])
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

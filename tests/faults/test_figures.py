@@ -13,7 +13,8 @@ STATE = (
 )
 
 
-@pytest.mark.variants(parts=3)
+@pytest.mark.long
+@pytest.mark.long
 @pytest.mark.parametrize("name", STATE)
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

@@ -7,7 +7,8 @@ import pytest
 from tests.faults.__main__ import measure
 
 
-@pytest.mark.variants(parts=3)
+@pytest.mark.long
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["tampering", "agent-commands", "injections", "endless-programs", "quoting"]
 )

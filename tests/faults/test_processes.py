@@ -15,8 +15,9 @@ NAMES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-@pytest.mark.variants(parts=3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

@@ -7,7 +7,7 @@ import pytest
 from tests.faults.__main__ import measure
 
 
-@pytest.mark.variants(parts=3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["session-deeds", "session-kills"])
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

@@ -9,6 +9,7 @@ from tests.faults.__main__ import measure
 LEAST = {"patterns": 4, "yaml-bombs": 2, "yaml-table": 80, "text-table": 24}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEAST)
 def test_the_sample_holds(name: str) -> None:
     figure = measure(name, full=False)

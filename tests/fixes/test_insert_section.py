@@ -31,6 +31,7 @@ def test_section_without_an_anchor_goes_to_the_end(place: dict[str, str]) -> Non
     assert mend(DOC, heading="## Usage", text="x", **place) == DOC + "\n## Usage\n\nx\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("heading", ["## Install", "## install", "##  Install ##"])
 def test_section_that_exists_is_left_alone(heading: str) -> None:
     assert mend(DOC, heading=heading, text="x") == DOC

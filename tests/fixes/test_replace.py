@@ -59,6 +59,7 @@ def test_replacement_that_never_settles_is_refused() -> None:
         mend("aab", "ab", "b")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("expand", [False, True], ids=["plain", "expand"])
 def test_b027_runaway_pattern_of_a_fix_is_stopped(
     expand: bool, monkeypatch: pytest.MonkeyPatch

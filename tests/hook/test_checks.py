@@ -253,6 +253,7 @@ def test_a_command_of_criteria_is_run_once_they_are_installed(words: Desk) -> No
     assert words.stop(*ON_WORDS) == ""
 
 
+@pytest.mark.long
 def test_b094_standard_output_is_one_document_whatever_else_is_printed(desk: Desk) -> None:
     """As a process: what a check, a warning or a start-up file prints is not in the answer."""
     (desk.project / "sitecustomize.py").write_text("import warnings; warnings.warn('old')\n")

@@ -54,6 +54,7 @@ LET_GO = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("client", PAYLOADS)
 @pytest.mark.parametrize(("status", "more", "reason"), HELD.values(), ids=HELD)
 def test_a_goal_that_is_not_reached_holds(

@@ -41,6 +41,7 @@ def test_the_clients_are_those_that_can_be_named() -> None:
     assert list(getattr(option.type, "choices", ())) == list(CLIENTS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("client", "where"), PLACES)
 def test_the_entry_starts_this_program_from_any_folder(desk: Desk, client: str, where: str) -> None:
     """As a client does it: by a shell, in a folder whose name has to be quoted."""

@@ -234,6 +234,7 @@ NAMES = st.sampled_from(["a", "b/c", "b/d", "e/f/g", "e/h", "i"])
 EDITS = st.lists(st.tuples(NAMES, st.sampled_from(["", "x", "y"])), max_size=8)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(before=EDITS, after=EDITS, resumed=st.booleans())
 def test_the_changes_are_those_of_the_contents(

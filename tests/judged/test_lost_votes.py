@@ -120,6 +120,7 @@ def test_a_vote_tells_of_its_own_calls_alone() -> None:
     assert (spend.calls, spend.unknown, spend.unknown_tokens) == (2, 2, 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("evaluator", ["core", "pytest"])
 def test_each_kill_in_a_vote_is_one_call_and_status_shows_it(
     tmp_path: Path, evaluator: str, monkeypatch: pytest.MonkeyPatch,
@@ -165,6 +166,7 @@ print(json.dumps({{"answer": json.dumps(
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("at", "known"), [(1, 1), (2, 2)])
 def test_a_vote_for_a_gate_of_iterate_counts_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

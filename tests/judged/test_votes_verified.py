@@ -64,6 +64,7 @@ def verify(folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("body", "votes"), JURIES.values(), ids=JURIES.keys())
 def test_a_resume_takes_the_votes_that_led_to_the_recorded_pass(
     body: str, votes: int, evaluator: str, tmp_path: Path
@@ -76,6 +77,7 @@ def test_a_resume_takes_the_votes_that_led_to_the_recorded_pass(
     assert [row["event"] for row in history(tmp_path)].count("evaluation_done") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("body", "votes"), JURIES.values(), ids=JURIES.keys())
 def test_verify_takes_recorded_votes_and_asks_nobody(
     body: str, votes: int, evaluator: str, tmp_path: Path
@@ -88,6 +90,7 @@ def test_verify_takes_recorded_votes_and_asks_nobody(
     assert (tmp_path / ".ai-factory/evolution/tone/history.jsonl").read_bytes() == before
 
 
+@pytest.mark.long
 def test_a_vote_that_is_not_recorded_is_not_asked_for_by_verify(
     evaluator: str, tmp_path: Path
 ) -> None:
@@ -103,6 +106,7 @@ def test_a_vote_that_is_not_recorded_is_not_asked_for_by_verify(
     assert (status, asked(tmp_path)) == (5, 3)
 
 
+@pytest.mark.long
 def test_a_resume_asks_for_votes_that_are_not_recorded(evaluator: str, tmp_path: Path) -> None:
     killed(tmp_path, PASSES.format(most=9), evaluator)
     settings = tmp_path / "pytest-reflex.toml"

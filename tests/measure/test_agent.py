@@ -175,6 +175,7 @@ echo "{\\"case\\": \\"$case\\", \\"evidence\\": [\\"18\\"], \\"value\\": 18, \\"
 """
 
 
+@pytest.mark.long
 @pytest.mark.variants
 def test_a_kill_while_it_asks_leaves_a_call_of_unknown_cost(tmp_path: Path) -> None:
     (tmp_path / "pytest-reflex.toml").write_text(

@@ -47,6 +47,7 @@ class TestIt(unittest.TestCase):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize("kind", ["skip", "xfail", "fail"])
 @pytest.mark.parametrize("text", [BY_FIXTURE, BY_UNITTEST], ids=["fixture", "unittest"])
@@ -171,6 +172,7 @@ def test_a_report_that_hides_a_failure_is_not_believed(
     result.stdout.fnmatch_lines(["FAIL        b.own.rule: *assert 1 == 2*"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flip", ["outermost", "before", "logged"])
 def test_nor_in_a_worker(project: pytest.Pytester, run_workers: Run, flip: str) -> None:
     project.makepyfile(FAILING)
@@ -295,6 +297,7 @@ def test_it():
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize(("again", "status"), [("0", 0), ("0, 'again'", 0)])
 def test_a_rerun_counts_with_its_last_result(
@@ -398,6 +401,7 @@ def test_an_exception_that_a_hook_catches_counts(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize(
     ("phase", "deed", "expected"),
@@ -450,6 +454,7 @@ STATUS = "config.pluginmanager.get_plugin('session').exitstatus = 0"
 DEEDS = {"status": STATUS, "exit": "pytest.exit('x', returncode=0)", "sys": "raise SystemExit(0)"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize(
     ("end", "deed"),

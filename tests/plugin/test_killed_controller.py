@@ -33,6 +33,7 @@ CASES = [(command, signal.SIGKILL) for command in COMMANDS.values()]
 CASES += [(next(iter(COMMANDS.values())), signal.SIGTERM)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "number"), CASES, ids=[*COMMANDS, "TERM"])
 def test_f22_checks_end_with_a_controller_that_was_killed(
     project: pytest.Pytester, command: str, number: int

@@ -72,6 +72,7 @@ def test_evaluate_and_a_session_blame_the_same_rule(
     assert outcomes(json.loads(capsys.readouterr().out)) == outcomes(document("out.json"))
 
 
+@pytest.mark.long
 def test_hint_of_a_rule_is_not_told_for_what_cannot_be_read(
     broken: pytest.Pytester, run: Run
 ) -> None:
@@ -89,6 +90,7 @@ def test_rule_that_is_deselected_is_blamed_for_nothing(
     assert outcomes(document("out.json"))[2:] == [("fail", ""), ("not_measured", "a.x.port")]
 
 
+@pytest.mark.long
 @pytest.mark.variants
 def test_workers_blame_the_rule_of_a_plain_session(
     broken: pytest.Pytester, run: Run, run_workers: Run, document: Read

@@ -25,6 +25,7 @@ def test_no_part_can_be_blocked_on_the_command_line(run: Run, name: str) -> None
     result.stdout.fnmatch_lines(["GATE        FAILED: api.md: failed rules: a.x.install*"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 def test_nor_by_the_ini_file(
     project: pytest.Pytester, run: Run, run_workers: Run, workers: bool
@@ -35,6 +36,7 @@ def test_nor_by_the_ini_file(
     result.stdout.fnmatch_lines(["GATE        FAILED: *"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 def test_nor_by_the_environment(
     run: Run, run_workers: Run, workers: bool, monkeypatch: pytest.MonkeyPatch
@@ -61,6 +63,7 @@ def test_a_conftest_cannot_take_it_out_by_name(
     result.stdout.fnmatch_lines(["GATE        FAILED: *"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -85,6 +88,7 @@ def test_other_switches_of_pytest_leave_the_gate_alone(
 INI = "[pytest]\nrequired_plugins = pytest-reflex\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [("-p", "no:pytest_reflex"), ("-p", "no:reflex"), ("-n", "2", "-p", "no:pytest_reflex")],
@@ -101,6 +105,7 @@ def test_a_project_that_requires_the_plugin_does_not_pass_without_it(
     result.stderr.fnmatch_lines(["*Missing required plugins: pytest-reflex*"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "status"), [((), 4), (("-p", "pytest_reflex"), 1), (("-p", "pytest"), 4)]
 )
@@ -111,6 +116,7 @@ def test_nor_where_plugins_are_not_loaded_by_themselves(
     assert project.runpytest_subprocess(*arguments).ret == status
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True])
 @pytest.mark.parametrize("way", ["addopts", "environment", "ini key", "file of arguments"])
 def test_in_ci_partial_runs_are_for_who_types_so(
@@ -140,6 +146,7 @@ def test_in_ci_partial_runs_are_for_who_types_so(
     assert start(*arguments, flag).ret == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["conftest.py", "test_it.py"])
 def test_a_session_cannot_forget_that_it_runs_in_ci(
     project: pytest.Pytester, run_workers: Run, monkeypatch: pytest.MonkeyPatch, where: str
@@ -152,6 +159,7 @@ def test_a_session_cannot_forget_that_it_runs_in_ci(
     assert run_workers("-k", "usage or test_it").ret == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ["os.environ.pop('CI')", "def pytest_configure(): {}"])
 def test_nor_does_a_conftest_that_is_imported_first_make_it_forget(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, text: str
@@ -164,6 +172,7 @@ def test_nor_does_a_conftest_that_is_imported_first_make_it_forget(
     result.stdout.fnmatch_lines(["GATE * INCOMPLETE: *"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["addopts", "environment"])
 @pytest.mark.parametrize("flag", ["--co", "--collect-only", "--setup-only", "--setup-plan"])
 @pytest.mark.parametrize("workers", [False, True])

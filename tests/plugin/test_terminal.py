@@ -116,6 +116,7 @@ def test_problems_and_the_exit_status_are_told() -> None:
     assert brief_lines(decision(problems=(problem,))) == ["reflex ERROR x.yaml:1:2: what (do this)"]
 
 
+@pytest.mark.long
 @given(st.text(), st.sampled_from([20, 80, 200]))
 def test_foreign_text_never_acts_and_never_starts_a_line(text: str, width: int) -> None:
     one = replace(sample(text), artifact=text, unsound=text)

@@ -9,6 +9,7 @@ import pytest
 from tests.judged.jurors import configured
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [False, True], ids=["alone", "with workers"])
 def test_a_session_that_reads_the_configuration_warns_of_it(
     project: pytest.Pytester, run: Any, run_workers: Any, workers: bool

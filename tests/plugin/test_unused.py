@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 LOOK = """
 import json, sys
 def pytest_unconfigure():

@@ -52,6 +52,7 @@ def test_a_cache_that_is_switched_off_stays_off() -> None:
         assert variables["PYTEST_ADDOPTS"] == "-p no:cacheprovider -p no:cacheprovider"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [[], ["--lf"], ["-p", "no:cacheprovider", "--strict-config"]])
 def test_pytest_runs_with_a_cache_of_its_own(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(): pass\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ def captured(data: bytes, head: int, tail: int, size: int = 7) -> Capture:
     return capture
 
 
+@pytest.mark.long
 @given(st.binary(max_size=60), st.integers(0, 40), st.integers(0, 40), st.integers(1, 70))
 @settings(deadline=None)
 def test_short_stream_is_kept_whole(data: bytes, head: int, tail: int, size: int) -> None:

@@ -57,6 +57,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("owner", [OWNER, IN_A_FORK], ids=["directly", "in a fork"])
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
 def test_f22_nothing_outlives_an_owner_that_was_killed(

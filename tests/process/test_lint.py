@@ -79,6 +79,7 @@ def runs_data(tree: ast.Module) -> bool:
 NAMED = {"checks/code/sources.py"}
 
 
+@pytest.mark.long
 def test_t22_nothing_runs_what_is_data() -> None:
     assert {path for path, tree in modules().items() if runs_data(tree)} == NAMED
 
@@ -102,6 +103,7 @@ def test_p8_two_modules_start_programs() -> None:
     assert found == {"process/spawn.py", "process/guard.py"}
 
 
+@pytest.mark.long
 def test_p8_one_module_forks_and_nothing_else_replaces_processes() -> None:
     found = {
         path
@@ -112,6 +114,7 @@ def test_p8_one_module_forks_and_nothing_else_replaces_processes() -> None:
     assert found == {"process/fork.py"}
 
 
+@pytest.mark.long
 def test_p7_who_may_send_signals() -> None:
     senders = ("os.kill", "signal.pidfd_send_signal", "signal.raise_signal")
     found = {

@@ -147,6 +147,7 @@ def test_first_interrupt_lets_a_command_tidy_up(tmp_path: Path) -> None:
     assert (tmp_path / "tidy").read_text() == "tidy\n"
 
 
+@pytest.mark.long
 @linux
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a lost Popen
 def test_f23_an_interrupt_at_any_moment_of_the_start_leaves_nothing() -> None:

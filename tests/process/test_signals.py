@@ -131,6 +131,7 @@ def test_f23_ctrl_z_pauses_the_command_and_fg_lets_it_go_on(tmp_path: Path) -> N
         assert process.communicate(timeout=60)[0] == "0\n"
 
 
+@pytest.mark.long
 def test_f23_evaluate_lets_its_command_tidy_up_and_leaves_with_143(tmp_path: Path) -> None:
     command = "trap 'echo tidy > tidy; exit' TERM; touch up; sleep 60 & wait"
     rule = {"id": "a.x.r", "description": "d", "severity": "fail"}

@@ -38,6 +38,7 @@ def left_in(folder: Path) -> list[str]:
     return [one.name for one in folder.iterdir()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["kill", "term"])
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
 def test_f01_a_command_that_was_ended_leaves_no_folder(

@@ -152,6 +152,7 @@ def busy() -> Iterator[Worker]:
     worker.close()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ON_LINUX, reason="the processor's time of a child is read from /proc")
 @pytest.mark.parametrize("seconds", [0.2, 0.5])
 def test_a_question_has_its_seconds_of_the_processor(busy: Worker, seconds: float) -> None:
@@ -160,6 +161,7 @@ def test_a_question_has_its_seconds_of_the_processor(busy: Worker, seconds: floa
         assert busy.ask(b"%g" % seconds, seconds + 0.3) == b"ok"
 
 
+@pytest.mark.long
 def test_a_question_gets_no_more_of_the_processor_than_that(busy: Worker) -> None:
     with pytest.raises(LateError):
         busy.ask(b"600", 0.3)

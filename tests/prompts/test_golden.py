@@ -22,6 +22,7 @@ def test_every_prompt_is_kept(asked: dict[str, Golden]) -> None:
     assert sorted(asked) == NAMES, ADVICE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_is_the_one_that_is_kept(asked: dict[str, Golden], name: str) -> None:
     kept = (GOLDEN / f"{name}.txt").read_text("utf-8")

@@ -62,6 +62,7 @@ def byte_code_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", KINDS)
 @examples(BY_TOOL // BEHIND, in_suite=1)
 @given(data=st.data())
@@ -81,6 +82,7 @@ def test_verdict_of_a_tool_does_not_depend_on_what_was_judged_before(
             assert fresh == verdict
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", KINDS)
 @examples(BY_TOOL // BEHIND, in_suite=1)
 @given(data=st.data())

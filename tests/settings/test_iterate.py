@@ -261,6 +261,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=100)
 @given(
     st.dictionaries(st.sampled_from([*PROCEDURE_KEYS, *GATE_KEYS, "other"]), ANYTHING, max_size=4)

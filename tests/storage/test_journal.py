@@ -54,6 +54,7 @@ def test_reopened_journal_goes_on(path: Path) -> None:
     assert [r["seq"] for r in read_journal(path).records] == [1, 2, 3]
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text() | st.integers() | st.booleans() | st.none()))
 def test_any_record_is_one_line_that_reads_back(payload: dict[str, Any]) -> None:
@@ -95,6 +96,7 @@ def test_lone_surrogate_is_kept(path: Path) -> None:
     assert read_journal(path).records[0]["text"] == "\ud83d"
 
 
+@pytest.mark.long
 def test_b109_every_cut_leaves_whole_records_and_a_clean_end(path: Path) -> None:
     data = written(path, 3)
     ends = [at + 1 for at, byte in enumerate(data) if byte == 10]

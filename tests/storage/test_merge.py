@@ -114,6 +114,7 @@ def test_parts_and_gaps_are_the_text(text: str) -> None:
     assert parts_of(text) is None or _parts(text).text == text
 
 
+@pytest.mark.long
 @given(PAIRS)
 @settings(deadline=None, max_examples=100)
 def test_everything_chosen_is_the_new_text_and_nothing_the_old(pair: tuple[str, str]) -> None:
@@ -122,6 +123,7 @@ def test_everything_chosen_is_the_new_text_and_nothing_the_old(pair: tuple[str, 
     assert merge(old, new, ()) in (old, None)
 
 
+@pytest.mark.long
 @given(PAIRS, st.sets(st.sampled_from([*"abcde", "A", "B", "B (2)", "Under", "(top)"])))
 @settings(deadline=None, max_examples=100)
 def test_what_is_not_chosen_is_as_it_was(pair: tuple[str, str], chosen: set[str]) -> None:

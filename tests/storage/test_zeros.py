@@ -108,6 +108,7 @@ def test_a_full_disk_gets_no_copy_with_each_try(tmp_path: Path, of: str, room: i
     assert os.listdir(tmp_path) == ["history.jsonl"]
 
 
+@pytest.mark.long
 def test_b111_a_loop_goes_on_behind_zeros(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,7 @@ def test_b062_what_is_no_text_is_an_error(params: dict[str, Any], data: bytes) -
     assert result.message.startswith("a.md is ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", ["path", "headings", "operations"])
 def test_text_of_a_hundred_megabytes_passes_nothing(check: str) -> None:
     result = judge(b"# openapi: of text\n" * 5_500_000, CHECKS[check])
@@ -94,6 +95,7 @@ NODES = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=150)
 @given(st.dictionaries(KEYS, NODES, max_size=5), st.sampled_from(sorted(ASPECTS)))
 def test_any_json_like_document_has_an_outcome(document: dict[str, Any], aspect: str) -> None:
@@ -103,6 +105,7 @@ def test_any_json_like_document_has_an_outcome(document: dict[str, Any], aspect:
     assert is_judged(result)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(

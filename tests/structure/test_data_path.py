@@ -137,6 +137,7 @@ def test_a_value_of_toml_is_shown_in_its_line() -> None:
     assert found.location == Place("a.toml", 2, 8)
 
 
+@pytest.mark.long
 def test_more_values_than_are_looked_at_are_an_error_and_no_pass() -> None:
     text = json.dumps([0] * (MAX_VALUES + 1))
     result = judge(text, {"path": "[*]", "equals": 0}, "a.json")

@@ -154,6 +154,7 @@ ENDLESS: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("schema", "value", "message"), ENDLESS, ids=["pattern", "key", "2^40", "self"]
 )
@@ -169,6 +170,7 @@ def test_data_that_is_too_deep_is_an_error() -> None:
     assert "nested deeper than 100 levels" in found.message
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not ON_LINUX, reason="looks into /proc")
 def test_killed_validations_leave_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with marked() as (env, living):

@@ -137,6 +137,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_of_beginnings_without_an_end_is_judged(text: str) -> None:
     result = judge(text, {"links": {"anchors": True}})

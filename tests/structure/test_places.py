@@ -172,6 +172,7 @@ def test_each_finding_has_pointer_line_and_column(case: str) -> None:
         assert own[found.location.column - 1 :].startswith(rest)
 
 
+@pytest.mark.long
 def test_what_is_in_a_large_document_has_its_column_too() -> None:
     text = "".join(f"k{n}:\n  v: {n}\n" for n in range(30_000))
     (document,) = read_data(text, "yaml")

@@ -17,6 +17,7 @@ def test_no_rule_is_red_on_a_good_document(document: str) -> None:
     assert red_rules(document) == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("defect", DEFECTS.values(), ids=DEFECTS)
 def test_planted_fault_is_caught_by_its_rule_and_no_other(defect: Defect) -> None:
     red = red_rules(defect.document, defect)

@@ -90,6 +90,7 @@ def found(document: str) -> Path:
     return DATA / document
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", MISSING)
 def test_verdict_is_that_of_a_reader_rule_by_rule(document: str) -> None:
     evaluation = evaluated(template_for(document), found(document))
@@ -100,6 +101,7 @@ def test_verdict_is_that_of_a_reader_rule_by_rule(document: str) -> None:
     assert others == {Outcome.PASS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("document", "level"), PASSED, ids=[f"{d} {p}" for d, p in PASSED])
 def test_gate_decides_as_a_reader_would(document: str, level: Level) -> None:
     evaluation = evaluated(template_for(document), found(document), level)

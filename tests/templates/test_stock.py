@@ -159,11 +159,13 @@ def outcomes(rule: Rule, sample: Sample | str) -> set[Outcome]:
     return {result.outcome for result in results}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rule", "sample"), samples("good"))
 def test_good_sample_passes_its_rule(rule: Rule, sample: Sample) -> None:
     assert outcomes(rule, sample) == {Outcome.PASS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rule", "sample"), samples("bad"))
 def test_bad_sample_fails_its_rule(rule: Rule, sample: Sample) -> None:
     found = outcomes(rule, sample)

@@ -14,6 +14,7 @@ COUNT = 20_000
 TABLES = "[[a]]\nx = 1\n\n"
 
 
+@pytest.mark.long
 def test_f17_every_key_of_a_long_toml_text_is_found_in_its_line() -> None:
     text = "".join(f"k{number} = {number}\n" for number in range(COUNT))
     (document,) = read_data(text, "toml")
@@ -50,6 +51,7 @@ def test_f17_every_key_of_a_long_json_text_is_found_in_its_line() -> None:
     assert document.line(("none",)) == 1
 
 
+@pytest.mark.long
 def test_f17_only_what_a_path_goes_through_is_held_of_a_large_json_text() -> None:
     text = json.dumps([[{"a": [1, 2, 3]}] * COUNT, [{"b": 1}]])
     places = JsonPlaces(text)

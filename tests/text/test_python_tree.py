@@ -38,6 +38,7 @@ def _read(number: int, depth: int = 0) -> int:
     return len(parse_python(LONG).body)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("collections")
 def test_threads_may_read_at_the_same_time() -> None:
     with ThreadPoolExecutor(8) as pool:

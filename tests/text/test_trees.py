@@ -22,6 +22,7 @@ data = st.recursive(
 ).filter(lambda value: "Infinity" not in json.dumps(value))
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(data, st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_json_tree_holds_the_data(value: Any, indent: int | str | None, escaped: bool) -> None:

@@ -90,6 +90,7 @@ def test_both_parsers_give_the_same_events() -> None:
 PIECES = [*"ab:-? &*!|>{}[],'\"#\n\\<%~", "[http://x]", "\\ud83d", "\n- ", "---", "{a:b}", "\x85"]
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_events_of_any_text_are_balanced_and_faults_placed(text: str) -> None:

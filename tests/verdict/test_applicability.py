@@ -31,6 +31,7 @@ def judged(rows: list[tuple[str, object, str]], bar: object = "0.8") -> Evaluati
     )
 
 
+@pytest.mark.long
 @given(rows=ROWS, others=OTHERS, bar=BARS)
 def test_a_rule_that_does_not_apply_changes_nothing_but_itself(
     rows: list[tuple[str, object, str]], others: list[tuple[str, object]], bar: str
@@ -45,6 +46,7 @@ def test_a_rule_that_does_not_apply_changes_nothing_but_itself(
     assert (after.measured, len(after.not_applicable)) == (before.measured, len(others))
 
 
+@pytest.mark.long
 @given(rows=ROWS, others=OTHERS, bar=BARS)
 def test_it_keeps_a_gate_open_only_where_another_rule_can_shut_it(
     rows: list[tuple[str, object, str]], others: list[tuple[str, object]], bar: str

@@ -18,6 +18,7 @@ def test_b019_a_miss_is_printed_lower_than_the_threshold() -> None:
     assert format_score(Fraction("0.7966")) == "0.796"
 
 
+@pytest.mark.long
 @given(st.fractions(0, 1), st.fractions(0, 1, max_denominator=1000))
 def test_a_missed_threshold_is_never_shown_as_met(score: Fraction, threshold: Fraction) -> None:
     shown = Fraction(format_score(score))

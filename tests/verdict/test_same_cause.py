@@ -107,6 +107,7 @@ def test_order_in_which_checks_report_decides_nothing(
         assert judged(*rows, order=order).to_json() == expected
 
 
+@pytest.mark.long
 def test_any_results_in_any_order_are_one_verdict_of_which_nothing_earns_more() -> None:
     chance = random.Random(7)
     kinds = (NOT_YAML, NO_TEXT, FAILS, PASSES)

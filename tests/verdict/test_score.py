@@ -157,6 +157,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.long
 @given(ROWS, st.data())
 @settings(deadline=None)
 def test_turning_a_failure_into_a_pass_never_lowers_the_score(rows, data) -> None:  # type: ignore[no-untyped-def]
@@ -170,6 +171,7 @@ def test_turning_a_failure_into_a_pass_never_lowers_the_score(rows, data) -> Non
     assert after.passed or not before.passed
 
 
+@pytest.mark.long
 @given(ROWS, st.data())
 @settings(deadline=None)
 def test_an_error_never_raises_the_score(rows, data) -> None:  # type: ignore[no-untyped-def]

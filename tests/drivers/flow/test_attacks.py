@@ -37,6 +37,7 @@ def forged_commit(stage: Stage) -> None:
     stage.git("commit", "--quiet", "--allow-empty", "-m", text)
 
 
+@pytest.mark.long
 def test_a_commit_with_forged_trailers_is_no_boundary(stage: Stage) -> None:
     stage.flow(ONLY).open_points(1)
     also(stage, forged_commit)
@@ -105,6 +106,7 @@ def _link_away(stage: Stage, name: str) -> None:
     os.symlink(place, name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", DEEDS)
 def test_what_an_act_does_to_the_repository_ends_the_sitting_in_one_line(
     stage: Stage, capsys: pytest.CaptureFixture[str], case: str
@@ -136,6 +138,7 @@ GOOD: dict[str, Callable[[Stage], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", GOOD)
 def test_what_an_act_leaves_beside_its_work_does_no_harm(stage: Stage, case: str) -> None:
     stage.flow(ONLY).open_points(1)
@@ -149,6 +152,7 @@ def test_what_an_act_leaves_beside_its_work_does_no_harm(stage: Stage, case: str
     assert stage.git("show", f"HEAD:{NOTE}") == "DONE 0\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pattern", [".ai-loop/", "/.ai-loop/runs", "run_*"])
 def test_files_of_the_run_are_not_committed_where_git_ignores_them(
     stage: Stage, pattern: str
@@ -161,6 +165,7 @@ def test_files_of_the_run_are_not_committed_where_git_ignores_them(
     assert set(stage.git("log", "--format=", "--name-only", "main..").split()) == {NOTE}
 
 
+@pytest.mark.long
 def test_a_protected_link_that_leads_outside_is_no_endless_run(stage: Stage) -> None:
     outside = stage.folder.parent / f"{stage.folder.name}-act.md"
     os.rename(ACT, outside)
@@ -173,6 +178,7 @@ def test_a_protected_link_that_leads_outside_is_no_endless_run(stage: Stage) -> 
     assert Path(ACT).is_symlink()
 
 
+@pytest.mark.long
 def test_who_changes_what_judges_at_every_step_ends_the_run_once(stage: Stage) -> None:
     busy = {"name": "busy", "command": f"echo >> {PLAN}; false"}
     stage.flow(node("only", controller=PLAN, sensors=[busy]))
@@ -212,6 +218,7 @@ SENSORS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", SENSORS)
 def test_a_sensor_that_cannot_be_measured_fails_and_the_run_goes_on(
     stage: Stage, case: str

@@ -393,6 +393,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(value=st.dictionaries(KEYS, VALUES, max_size=4) | VALUES)
 def test_any_values_are_a_flow_or_an_error(
@@ -409,6 +410,7 @@ def test_a_flow_with_any_text_in_it_is_a_flow_or_an_error(
     assert_flow_or_error(tmp_path_factory, NODE[:position] + text + NODE[position:])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(data=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_any_bytes_are_a_flow_or_an_error_and_an_agent_file_or_an_error(

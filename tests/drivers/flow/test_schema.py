@@ -144,6 +144,7 @@ def node(inner: Any) -> Any:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=80, deadline=None)
 @given(
     root=st.recursive(node(NOTHING), node, max_leaves=3),

@@ -13,6 +13,8 @@ import pytest
 from pytest_reflex.errors import ExitCode
 from tests.drivers.flow.stage import OPEN, TWO, Call, Stage, close_one, decide_by_note, node
 
+pytestmark = pytest.mark.long
+
 TESTS = Path(__file__).resolve().parents[2]
 TABLE: dict[str, dict[str, list[str]]] = tomllib.loads(
     Path(__file__).with_name("seed_statements.toml").read_text(encoding="utf-8")

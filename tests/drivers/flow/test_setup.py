@@ -170,6 +170,7 @@ def test_a_folder_that_is_a_file_is_one_line(
     assert (project / ".ai-loop").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_terminal_is_asked_for_what_no_option_says(tmp_path: Path) -> None:
     with Terminal(["flow", "setup", "-n", "2"], tmp_path) as terminal:
         for question, answer in (
@@ -186,6 +187,7 @@ def test_a_terminal_is_asked_for_what_no_option_says(tmp_path: Path) -> None:
     assert root.sensors[0].command == "make check"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", templates())
 def test_what_was_set_up_runs_without_a_commit_in_between(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str

@@ -72,6 +72,7 @@ def test_one_answer_stands_for_all_gates(answer: str, every: bool) -> None:
     assert show.answers_all(answer) is every
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.text(), st.booleans()), st.booleans(), st.text())
 def test_a_status_block_has_the_criteria_of_the_state(
     met: dict[str, bool], signal: bool, following: str

@@ -53,6 +53,7 @@ def test_limits_that_cannot_be_used_are_refused(
     assert len(stage.prompts) == before
 
 
+@pytest.mark.long
 def test_a_breaker_counts_anew_when_a_person_continues(stage: Stage) -> None:
     stage.deeds = [claim()] * 6 + [work]
     assert stage.start() == ExitCode.CIRCUIT_BREAKER

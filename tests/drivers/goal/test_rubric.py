@@ -137,6 +137,7 @@ def test_any_text_has_points_and_always_the_same(text: str) -> None:
     assert score_spec(text) == rubric
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     [

@@ -164,6 +164,7 @@ states = st.builds(
 )
 
 
+@pytest.mark.long
 @given(state=states, verification=verifications)
 def test_what_was_written_is_read_again(
     state: GoalState, verification: Verification | None

@@ -78,6 +78,7 @@ def test_a_narrow_box_is_as_wide_as_the_one_of_the_seed() -> None:
 WORDS = st.text() | st.text(alphabet="字界🟢é\u0301\u200d👨‍👩‍👧 ab", max_size=400)
 
 
+@pytest.mark.long
 @given(WORDS, WORDS, st.lists(st.sampled_from([*PROOFS, "unmet"])))
 def test_all_lines_of_a_box_are_equally_wide(
     alternative: str, risk: str, proofs: list[str]

@@ -253,6 +253,7 @@ def test_a_rule_for_a_judge_is_asked_of_the_one_that_is_configured(
     assert main(["iterate", "run", "build", "-n", "1", "--ai-cmd", "echo done"]) == status
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("judge", "artifact", "status"), [("", "good", 0), ("", "bad", 6)])
 def test_a_judge_can_be_named_for_one_run_and_is_kept_for_its_resume(
     project: Path, monkeypatch: pytest.MonkeyPatch, judge: str, artifact: str, status: int
@@ -274,6 +275,7 @@ def test_a_judge_that_there_is_not_is_refused_before_the_first_iteration(
     assert not (project / "ran").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("calls", "iterations"), [(2, 1), (3, 2), (4, 2)])
 def test_what_a_judge_of_a_gate_costs_counts_towards_the_budget(
     project: Path, monkeypatch: pytest.MonkeyPatch, calls: int, iterations: int

@@ -157,6 +157,7 @@ def test_runs_of_all_procedures_stand_in_the_order_of_time(
     assert [row[0] for row in history("plan")] == ["plan", "plan"]
 
 
+@pytest.mark.long
 def test_a_run_that_is_driven_is_running(project: Project, capsys: Captured) -> None:
     project.plan("ok", "hold")
     driver = project.start("run", "build", "-n", "2")
@@ -245,6 +246,7 @@ def test_nothing_of_a_log_acts_on_a_terminal(project: Project, history: History)
         assert "\x1b" not in "".join(row)
 
 
+@pytest.mark.long
 def test_on_a_terminal_they_are_tables(project: Project) -> None:
     main(["iterate", "run", "build", "-n", "2", "--agent", "payer"])
     with Terminal(["iterate", "history"], project.folder, columns=110) as terminal:

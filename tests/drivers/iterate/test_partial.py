@@ -97,6 +97,7 @@ def interrupt(here: Path, number: int, words: Sequence[str] = ()) -> tuple[int, 
     return process.returncode, err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by_file", [False, True], ids=["stdout", "answer file"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_b087_an_interrupted_tool_leaves_what_it_had_written(
@@ -122,6 +123,7 @@ def test_b087_much_output_stays_whole(here: Path, deed: str) -> None:
     assert path.read_text() == LARGE
 
 
+@pytest.mark.long
 def test_b087_each_iteration_has_its_own_file(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, list[str]]:
     return process.returncode, told(err)
 
 
+@pytest.mark.long
 def test_ctrl_c_during_the_tool_ends_its_tree_and_is_resumed_counted_once(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +77,7 @@ def test_ctrl_c_during_the_tool_ends_its_tree_and_is_resumed_counted_once(
     assert not project.state_file.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ten_iterations_of_a_process_tree_leave_no_orphan(tmp_path: Path, number: int) -> None:
     project = Project(tmp_path, *["leave"] * 9, "tree")
@@ -89,6 +91,7 @@ def test_ten_iterations_of_a_process_tree_leave_no_orphan(tmp_path: Path, number
     assert project.state()["iteration"] == 9
 
 
+@pytest.mark.long
 def test_b103_a_second_signal_leaves_at_once_with_a_valid_state(tmp_path: Path) -> None:
     project = Project(tmp_path, "ok", "tree", more="")
     config = tmp_path / "pytest-reflex.toml"
@@ -105,6 +108,7 @@ def test_b103_a_second_signal_leaves_at_once_with_a_valid_state(tmp_path: Path) 
     assert project.state()["iteration"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["tool", "gate"])
 def test_b113_a_run_killed_hard_is_resumed_with_nothing_counted_twice(
     here: Path, where: str, capsys: pytest.CaptureFixture[str]
@@ -160,6 +164,7 @@ def test_what_an_earlier_run_left_running_is_ended(
     assert "ended 1 process that an earlier run had left" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verb", [["run", "build", "--fresh"], ["run", "build"]])
 def test_who_has_its_lock_removed_by_its_own_tool_is_still_the_owner(
     here: Path, verb: list[str], capsys: pytest.CaptureFixture[str]
@@ -177,6 +182,7 @@ def test_who_has_its_lock_removed_by_its_own_tool_is_still_the_owner(
     assert lines[-1].startswith("Reached max iterations: 2")
 
 
+@pytest.mark.long
 def test_the_interrupted_state_is_offered_on_a_terminal(tmp_path: Path) -> None:
     project = Project(tmp_path, "ok")
     left_behind(project, "interrupted", done=1, limit=2)

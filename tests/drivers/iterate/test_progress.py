@@ -274,6 +274,7 @@ def test_a_gate_may_decline_what_the_procedure_says(project: Path, iterate: Run)
     assert iterate("run", "fix-tests")[0] == 16
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
@@ -344,6 +345,7 @@ def test_what_cannot_be_counted_is_refused(
     assert said in " ".join(told(capsys.readouterr().err))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("output", "pattern"),
     [

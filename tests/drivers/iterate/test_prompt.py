@@ -68,6 +68,7 @@ FRAGMENT = st.text(
 HARD = st.sampled_from(["{name}", "%s {0} $HOME \\1 {{x}}", "## ACT", "<promise>SUCCESS</promise>"])
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=80)
 @given(st.fixed_dictionaries({p: st.lists(FRAGMENT | HARD, min_size=1, max_size=3) for p in Phase}))
 def test_each_fragment_stands_there_once_in_order_and_untouched(

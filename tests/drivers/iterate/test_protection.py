@@ -208,6 +208,7 @@ def test_failures_are_not_reset_where_no_iteration_is_left(
     assert status == 4
 
 
+@pytest.mark.long
 def test_an_interrupted_iteration_hides_no_modified_file(
     tampered: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

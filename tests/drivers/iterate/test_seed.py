@@ -99,6 +99,7 @@ def test_max_iterations_of_0_means_unlimited(project: Project, iterate: Run) -> 
     assert len(project.calls()) == 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "flags", "rounds"),
     [
@@ -226,6 +227,7 @@ def test_structured_logging_has_timing_phase_number_and_outcome(
     assert all(row["seconds"] >= 0 for row in done)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_sigint_and_sigterm_shut_down_gracefully(tmp_path: Path, number: int) -> None:
     project = Project(tmp_path, "ok", "ok", "tree")

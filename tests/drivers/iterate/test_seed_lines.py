@@ -295,6 +295,7 @@ def test_a_run_beside_a_running_state_is_refused_with_the_same_doubt(
 # A signal that was ignored from the start
 
 
+@pytest.mark.long
 def test_a_job_that_ignores_ctrl_c_from_the_start_is_ended_by_sigterm(tmp_path: Path) -> None:
     project = Project(tmp_path, "hold", "tree")
     command = [sys.executable, "-m", "pytest_reflex", "iterate", "run", "build", "-n", "9"]

@@ -172,6 +172,7 @@ def watching(project: Project, *argv: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("argv", [("build", "--watch", "0.1"), ("--watch", "build"), ("--watch",)])
 def test_who_watches_sees_each_change_until_nobody_drives_it(
     project: Project, argv: tuple[str, ...]
@@ -189,6 +190,7 @@ def test_who_watches_sees_each_change_until_nobody_drives_it(
     assert "interrupted" in rest
 
 
+@pytest.mark.long
 def test_with_json_who_watches_gets_the_end_only(project: Project) -> None:
     project.plan("hold")
     driver = project.start("run", "build", "-n", "9")

@@ -111,6 +111,7 @@ def test_any_bytes_are_read_or_refused_in_words(data: bytes) -> None:
         load(data, "build")
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(
     st.builds(

@@ -70,6 +70,7 @@ def test_where_nothing_says_to_stop_it_is_only_told(
     assert capsys.readouterr().err.count("unchanged iterations: 2/2") == 1
 
 
+@pytest.mark.long
 def test_b074_a_run_without_a_limit_ends_after_ten_rounds_that_change_nothing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_removal_that_is_committed_later_changed_the_tree_once(repository: Pat
     assert (first, watch.has_changed()) == (True, False)
 
 
+@pytest.mark.long
 def test_a_submodule_is_looked_into(repository: Path, tmp_path: Path) -> None:
     library = tmp_path / "library"
     library.mkdir()
@@ -316,6 +317,7 @@ def _made(folder: Path, tree: Mapping[str, tuple[str, str]]) -> dict[str, tuple[
     return made
 
 
+@pytest.mark.long
 @given(
     st.dictionaries(PATHS, ENTRIES, max_size=4),
     st.dictionaries(PATHS, ENTRIES, max_size=4),

@@ -55,6 +55,7 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+@pytest.mark.long
 def test_a_terminal_shows_what_runs_and_keeps_the_lines(project: Project) -> None:
     (project.folder / "hold").touch()
     with Terminal(["iterate", "run", "build", "-n", "2"], project.folder) as terminal:
@@ -75,6 +76,7 @@ def test_a_terminal_shows_what_runs_and_keeps_the_lines(project: Project) -> Non
     ]
 
 
+@pytest.mark.long
 def test_ctrl_c_takes_the_view_away_and_says_how_to_go_on(project: Project) -> None:
     (project.folder / "hold").touch()
     with Terminal(["iterate", "run", "build"], project.folder) as terminal:
@@ -86,6 +88,7 @@ def test_ctrl_c_takes_the_view_away_and_says_how_to_go_on(project: Project) -> N
         assert "Ctrl-C interrupts" not in terminal.shown
 
 
+@pytest.mark.long
 def test_a_terminal_has_a_table_of_all_procedures(
     project: Project, run: Callable[..., Ended]
 ) -> None:

@@ -26,12 +26,14 @@ TEXTS = st.builds(
 FILES = st.dictionaries(st.sampled_from(["a.py", "deep/b c.py", "z"]), TEXTS)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=150)
 @given(FILES, FILES)
 def test_a_document_gives_back_every_file(start: dict[str, str], now: dict[str, str]) -> None:
     assert rebuilt(start, document(start, now)) == now
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=50)
 @given(FILES, FILES)
 def test_a_document_is_an_artifact_as_it_is(start: dict[str, str], now: dict[str, str]) -> None:

@@ -26,6 +26,7 @@ if "PYTEST_VERSION" in os.environ:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("act", "change"),
     [
@@ -48,6 +49,7 @@ def test_what_code_changes_while_it_is_judged_passes_nothing_and_is_named(
     assert len(list(project.events("evaluation_done"))) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("forged", ["test_sums.py", "sums.py", "aid.py"])
 def test_byte_code_that_an_agent_left_has_no_influence(project: Project, forged: str) -> None:
     project.write("aid.py", "def holds(found):\n    return found\n")
@@ -100,6 +102,7 @@ code_ends("# right now")
 NO_PIPES = "stdin=-3, stdout=-3, stderr=-3"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize("more", [NO_PIPES, f"{NO_PIPES}, env={{}}"], ids=["marked", "unmarked"])
 def test_a_process_that_an_agent_leaves_behind_changes_no_verdict(
@@ -143,6 +146,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PLANTED)
 def test_what_was_planted_before_the_driver_was_killed_waits_for_a_person(
     project: Project, capsys: pytest.CaptureFixture[str], path: str

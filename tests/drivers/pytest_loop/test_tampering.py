@@ -228,6 +228,7 @@ def path(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attempt", IN_A_CALL.values(), ids=IN_A_CALL)
 def test_a_change_in_an_agents_call_ends_the_loop_and_is_named(
     project: Project, attempt: Attempt
@@ -241,6 +242,7 @@ def test_a_change_in_an_agents_call_ends_the_loop_and_is_named(
     assert len(list(project.events("evaluation_done"))) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["a conftest.py beside the tests", "a module that tests import", "json.py"]
 )
@@ -253,6 +255,7 @@ def test_a_change_in_an_agents_call_is_named_where_workers_run_the_session(
     assert attempt.change in project.stop()[1]
 
 
+@pytest.mark.long
 def test_a_program_planted_outside_of_the_project_is_named(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

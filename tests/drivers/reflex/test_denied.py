@@ -68,6 +68,7 @@ def asked(folder: Path) -> list[str]:
     return (folder.parent / "steps").read_text().split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"])
 def test_a_denied_answer_that_cannot_be_used_is_not_asked_for_again(
     folder: Path, capsys: pytest.CaptureFixture[str], step: str

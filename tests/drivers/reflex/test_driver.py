@@ -310,6 +310,7 @@ def test_a_command_that_an_agent_made_runs_where_it_was_allowed(tmp_path: Path) 
     assert stage.run_json()["stop"]["passed"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("allowed", [False, True], ids=["withheld", "allowed"])
 def test_a_command_that_an_agent_made_is_recorded_with_its_hash_and_approval(
     tmp_path: Path, allowed: bool

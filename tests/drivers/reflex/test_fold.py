@@ -69,6 +69,7 @@ def test_artifact_status(status: str) -> None:
     assert ARTIFACT_STATUS[status](History()).state.artifact_status == status
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.sets(st.sampled_from(RULES)), st.sampled_from("123")), max_size=6))
 @settings(deadline=None, max_examples=60)
 def test_folding_in_pieces_equals_folding_at_once(rounds: list[tuple[set[str], str]]) -> None:

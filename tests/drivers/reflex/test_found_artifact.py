@@ -120,6 +120,7 @@ rules:
 """
 
 
+@pytest.mark.long
 def test_f31_a_check_that_always_changes_the_artifact_ends_the_run(tmp_path: Path) -> None:
     stage = Stage(tmp_path, GROWS)
     stage.play(Script(produce="x\n"))

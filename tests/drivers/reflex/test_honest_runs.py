@@ -144,6 +144,7 @@ def _prepared(folder: Path, monkeypatch: pytest.MonkeyPatch, honest: Honest) -> 
     return project
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("honest", RUNS.values(), ids=RUNS.keys())
 def test_an_honest_run_ends_well(
     honest: Honest,
@@ -168,6 +169,7 @@ UNDECLARED: dict[str, tuple[str | list[str], str, str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "script", "told"), UNDECLARED.values(), ids=UNDECLARED.keys())
 def test_what_a_check_writes_and_does_not_declare_is_an_error_with_the_line_to_add(
     command: str, script: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -211,6 +213,7 @@ def _saved(project: ShellProject, name: str, text: str | None) -> None:
         project.put({name: text})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "text", "told"), SAVES.values(), ids=SAVES.keys())
 def test_an_editor_save_between_calls_waits_for_the_person_and_ends_the_same(
     name: str,
@@ -238,6 +241,7 @@ def test_an_editor_save_between_calls_waits_for_the_person_and_ends_the_same(
     assert [one["payload"]["paths"] for one in accepted] == [[told.split(" was ")[0]]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "text", "told"), SAVES.values(), ids=SAVES.keys())
 def test_an_editor_save_while_a_run_was_interrupted(
     name: str,
@@ -260,6 +264,7 @@ def test_an_editor_save_while_a_run_was_interrupted(
     assert (project.stop()["reason"], project.stop()["passed"]) == ("threshold_reached", True)
 
 
+@pytest.mark.long
 def test_a_resume_of_an_unchanged_project_needs_no_leave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +274,7 @@ def test_a_resume_of_an_unchanged_project_needs_no_leave(
     assert project.resume() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("redirected", ["2> progress.txt", "> out.txt", "> all.txt 2>&1"])
 def test_a_file_that_the_loop_is_told_to_write_to_is_its_own(
     redirected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -133,12 +133,14 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.long
 def test_an_unbroken_run_asks_each_step_once_per_iteration(unbroken: Project) -> None:
     assert sorted(unbroken.calls()) == sorted(
         ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"] * 2 + ["PLAN", "PRODUCE"]
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["PLAN", "PRODUCE", "CRITIQUE", "REFINE"])
 def test_b113_killed_in_a_call_it_resumes_and_ends_as_an_unbroken_one(
     step: str, unbroken: Project, tmp_path: Path
@@ -157,6 +159,7 @@ def test_b113_killed_in_a_call_it_resumes_and_ends_as_an_unbroken_one(
     assert sorted(project.calls()) == sorted([*unbroken.calls(), step])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_b103_a_signal_ends_the_agent_and_leaves_a_run_that_resumes(
     number: signal.Signals, status: int, unbroken: Project, tmp_path: Path
@@ -175,6 +178,7 @@ def test_b103_a_signal_ends_the_agent_and_leaves_a_run_that_resumes(
     assert project.outcome() == unbroken.outcome()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["PLAN", "PRODUCE"])
 def test_b103_a_second_signal_ends_an_agent_that_will_not_go(step: str, tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
@@ -191,6 +195,7 @@ def test_b103_a_second_signal_ends_an_agent_that_will_not_go(step: str, tmp_path
     wait_for(lambda: not runs(project.hanging()))
 
 
+@pytest.mark.long
 def test_an_agent_that_hangs_is_ended_at_its_time_limit(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     path = project.folder / "pytest-reflex.toml"
@@ -202,6 +207,7 @@ def test_an_agent_that_hangs_is_ended_at_its_time_limit(tmp_path: Path) -> None:
     wait_for(lambda: not runs(int((project.folder / "hanging").read_text())))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("evaluator", ["pytest", "core"])
 def test_ctrl_c_in_evaluate_ends_the_command_of_a_check(evaluator: str, tmp_path: Path) -> None:
     project = Project(tmp_path / "p")

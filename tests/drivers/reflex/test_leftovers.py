@@ -31,6 +31,7 @@ def guard_of(pid: int) -> int:
     )
 
 
+@pytest.mark.long
 def test_f22_a_resume_ends_the_agent_of_a_run_that_was_killed_with_its_guard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,6 +172,7 @@ def ended_in_produce(folder: Path, number: int, *more: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.long
 def test_a_real_kill_in_a_call_is_told_by_status_and_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,6 +187,7 @@ def test_a_real_kill_in_a_call_is_told_by_status_and_resume(
     assert json.loads(capsys.readouterr().out)["spend"]["calls"] == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)], ids=["killed", "Ctrl-C"]
 )

@@ -59,6 +59,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_step_gets_the_orders_of_the_file(project: Path) -> None:
     main([*NEW, "--max-iterations", "2"])
     assert (

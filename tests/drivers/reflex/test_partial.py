@@ -72,6 +72,7 @@ def play(folder: Path, late: str, *, by_file: bool, deed: str = "hang") -> int:
     return main(NEW)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("late", "by_file"),
     [("PRODUCE", False), ("PRODUCE", True), ("REFINE", False), ("PLAN", False), ("CRITIQUE", True)],
@@ -95,6 +96,7 @@ def test_b087_partial_output_stays_whole(
     assert "delta" not in error
 
 
+@pytest.mark.long
 def test_b087_what_came_in_time_is_not_kept_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +105,7 @@ def test_b087_what_came_in_time_is_not_kept_twice(
     assert not list((tmp_path / ".ai-factory/evolution/run").glob("*.partial-*"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("deed", ["kill", "raise"])
 @pytest.mark.parametrize("late", ["PRODUCE", "REFINE"])
 def test_b087_an_agent_that_dies_leaves_what_it_had_written(
@@ -119,6 +122,7 @@ def test_b087_an_agent_that_dies_leaves_what_it_had_written(
     assert f"kept in {name}" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("late", "by_file"), [("CRITIQUE", False), ("REFINE", True), ("PRODUCE", False)]
 )
@@ -140,6 +144,7 @@ def test_b087_an_interrupted_agent_leaves_what_it_had_written(
     assert f"{late}: what it had written is kept in {name}" in " ".join(err.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("late", "number", "calls"),
     [
@@ -198,6 +203,7 @@ def test_b087_a_single_step_keeps_partial_output_beside_the_artifact(
     assert (tmp_path / "draft.md").read_text() == "alpha\n"
 
 
+@pytest.mark.long
 def test_b087_an_interrupted_single_step_keeps_what_was_written(tmp_path: Path) -> None:
     verb = alone(tmp_path, "REFINE", deed="hang", seconds=600)
     argv = [sys.executable, "-m", "pytest_reflex", verb, "draft.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def named(run_id: str) -> dict[str, str]:
     }  # fmt: skip
 
 
+@pytest.mark.long
 @given(st.sampled_from(RUNS), st.dictionaries(st.sampled_from(RUNS), requests))
 @settings(deadline=None, max_examples=60)
 def test_what_is_written_is_what_is_read(run_id: str, asked: dict[str, Requests]) -> None:

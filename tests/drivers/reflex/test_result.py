@@ -136,6 +136,7 @@ def test_an_output_that_fails_at_the_end_loses_no_result(
     assert "the artifact is .ai-factory/evolution/run/artifact.md" in " ".join(err.split())
 
 
+@pytest.mark.long
 def test_a_draft_that_a_person_edited_meanwhile_is_left_alone(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

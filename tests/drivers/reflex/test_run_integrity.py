@@ -221,6 +221,7 @@ UNTOUCHED: dict[str, Callable[[Path], object]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("deed", UNTOUCHED.values(), ids=UNTOUCHED.keys())
 def test_what_bears_on_no_verdict_may_change(
     tmp_path: Path, deed: Callable[[Path], object]

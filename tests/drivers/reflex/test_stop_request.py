@@ -197,6 +197,7 @@ def test_where_none_runs_stop_has_nothing_to_do(stage: Stage) -> None:
         find_running(stage.root)
 
 
+@pytest.mark.long
 def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n")) as loop, ThreadPoolExecutor(8) as pool:
         events = history_of(loop)
@@ -224,6 +225,7 @@ def test_requests_of_another_shape_count_as_none(wire: object) -> None:
     assert Requests.from_json(wire) == Requests()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["PRODUCE", "CRITIQUE"])
 def test_stop_now_ends_the_agent_and_is_no_failure(step: str, tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
@@ -239,6 +241,7 @@ def test_stop_now_ends_the_agent_and_is_no_failure(step: str, tmp_path: Path) ->
     assert project.state()["spend"]["calls"] == len(project.calls())
 
 
+@pytest.mark.long
 def test_a_driver_that_is_killed_leaves_the_stop_to_who_asked(tmp_path: Path) -> None:
     project = Project(tmp_path / "p")
     (project.folder / "hang-PLAN").touch()

@@ -171,6 +171,7 @@ ATTEMPTS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS.keys())
 def test_what_checks_read_elsewhere_may_not_change_in_a_call(
     attempt: Attempt,
@@ -210,6 +211,7 @@ HONEST = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("deed", "setup"), HONEST.values(), ids=HONEST.keys())
 def test_what_bears_on_no_check_may_change(
     deed: str, setup: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -223,6 +225,7 @@ def test_what_bears_on_no_check_may_change(
     assert project.stop()["passed"] is True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("declared", [{"writes": ["out/*.txt"]}, {}], ids=["declared", "shell"])
 def test_a_check_writes_behind_a_link(
     declared: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -298,6 +298,7 @@ def test_a_run_without_an_evaluation_has_nothing_to_verify(
     assert "loop 'words' has no evaluation that could be verified" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("installed_packages_as_they_are")
 @pytest.mark.parametrize("text", [GOOD, "alpha\n", "x\n"], ids=["passes", "switches", "fails"])
 def test_a_run_killed_after_an_evaluation_that_holds_goes_on_as_if_nothing_had_been(
@@ -324,6 +325,7 @@ rules:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

@@ -68,6 +68,7 @@ def test_b111_a_look_reports_nul_bytes(
     assert reported("".join(capsys.readouterr()), crashed)
 
 
+@pytest.mark.long
 def test_b111_json_has_them_too(
     crashed: tuple[Path, int, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_b111_json_has_them_too(
         assert found["status"] == "stopped"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "verb",
     [
