@@ -15,8 +15,7 @@ from pytest_reflex.cli.criteria_look import (
     trace_criteria,
     variables_option,
 )
-from pytest_reflex.cli.options import json_option, judge_option
-from pytest_reflex.cli.parsing import ARTIFACT
+from pytest_reflex.cli.options import ARTIFACT, json_option, judge_option
 from pytest_reflex.cli.streams import give, give_json, verdict
 from pytest_reflex.errors import CriteriaError, ExitCode, Place, UsageError, did_you_mean
 from pytest_reflex.model.plain import escape_control

@@ -20,8 +20,7 @@ from pytest_reflex.cli.one_artifact import (
     target_options,
     write_back,
 )
-from pytest_reflex.cli.options import json_option, load_settings
-from pytest_reflex.cli.parsing import GivenPath
+from pytest_reflex.cli.options import GivenPath, json_option, load_settings
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say, verdict
 from pytest_reflex.errors import ExitCode, UsageError
 from pytest_reflex.model.plain import escape_control

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.options import (
+    ARTIFACT,
     choose_criteria,
     criteria_options,
     judge_option,
     load_settings,
     parse_variables,
 )
-from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import give, is_coloured, say, verdict, wrap_width
 from pytest_reflex.errors import ExitCode, TooLargeError, UsageError
 from pytest_reflex.model.plain import escape_control

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_reflex.cli.groups import OwnOptions
 from pytest_reflex.cli.options import budget_option, events_option, wall_time_option
-from pytest_reflex.cli.parsing import OwnOptions
 from pytest_reflex.cli.streams import give, say
 from pytest_reflex.errors import UsageError
 

@@ -7,13 +7,45 @@ exit status of another kind would hold a client, or give it no answer.
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from pytest_reflex.cli.streams import give, give_json, say
-from pytest_reflex.errors import ReflexError, did_you_mean
+from pytest_reflex.errors import ReflexError, UsageError, did_you_mean
+
+
+class OwnOptions(click.Command):
+    """A command whose options are never taken for what another option says."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _refuse_swallowed(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+def _refuse_swallowed(command: click.Command, context: click.Context, args: list[str]) -> None:
+    """Raise UsageError for an option without a value that the next option would become."""
+    options = {
+        name: parameter
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+        for name in (*parameter.opts, *parameter.secondary_opts)
+    }
+    words = iter(args)
+    for word in words:
+        if word == "--":
+            return
+        option = options.get(word)
+        if option is None or option.is_flag or option.count:
+            continue
+        value = next(words, "")
+        if value.partition("=")[0] in options:
+            raise UsageError(
+                f"{word} has no value: {value} is an option itself",
+                hint=f"for that text: {flag_of(option)}={value}",
+            )
 
 
 class LazyGroup(click.Group):
@@ -53,14 +85,47 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command {args[0]!r} ({hint}).", ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
-            from pytest_reflex.cli.parsing import refuse_repeated
-
-            refuse_repeated(command, click.Context(command, parent=ctx, info_name=name), rest)
+            _refuse_repeated(command, click.Context(command, parent=ctx, info_name=name), rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.verbs.items()])
+
+
+def _refuse_repeated(command: click.Command, context: click.Context, arguments: list[str]) -> None:
+    """Raise UsageError where an option of the evaluation is given twice: the last would win.
+
+    Words that do not parse are left to the command: it may read some of them in its own way.
+    """
+    try:
+        _, _, order = command.make_parser(context).parse_args(list(arguments))
+    except click.UsageError:
+        return
+    for parameter, times in Counter(order).items():
+        if times > 1 and parameter.name in _JUDGING and _takes_one(parameter):
+            raise UsageError(
+                f"{flag_of(parameter)} is given {times} times, and only one of them could count",
+                hint=_JOIN.get(parameter.name or "", "name it once"),
+            )
+
+
+_JUDGING = ("criteria", "template", "phase", "threshold", "judge", "evaluation", "issues", "report")
+_JOIN = {
+    "criteria": "name one file; it may join several by extends: [ONE, OTHER]",
+    "template": "name one file; it may join several by extends: [ONE, OTHER]",
+}
+
+
+def _takes_one(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Option) and not parameter.multiple
+
+
+def flag_of(parameter: click.Parameter | None) -> str:
+    """Return the longest name of an option, as a message names it."""
+    if parameter is None:
+        return "the path"
+    return max(parameter.opts, key=len) if parameter.opts else str(parameter.name)
 
 
 # verb: (module:command, one line of help)

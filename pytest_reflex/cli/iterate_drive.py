@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_reflex.cli.groups import OwnOptions
 from pytest_reflex.cli.iterate_options import (
     drive_options,
     options_of,
@@ -17,7 +18,6 @@ from pytest_reflex.cli.iterate_options import (
     settings_of,
 )
 from pytest_reflex.cli.options import events_option, load_settings
-from pytest_reflex.cli.parsing import OwnOptions
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.common.console import DriverView, Progress, style_lines
 from pytest_reflex.drivers.common.events import DriverEvent, DriverEventKind

@@ -14,6 +14,7 @@ from pytest_reflex.agents.recorder import Recorder
 from pytest_reflex.agents.replay import ReplayRouter
 from pytest_reflex.cli.dry_run import find_unfinished, preview_resume, show_new
 from pytest_reflex.cli.options import (
+    GivenPath,
     agents_option,
     alias_argument,
     budget_option,
@@ -27,7 +28,6 @@ from pytest_reflex.cli.options import (
     max_iterations_option,
     parse_variables,
 )
-from pytest_reflex.cli.parsing import GivenPath
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.errors import TamperedError, UsageError

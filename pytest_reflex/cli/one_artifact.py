@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_reflex.cli.options import (
+    ARTIFACT,
     agents_option,
     choose_criteria,
     criteria_options,
@@ -19,7 +20,6 @@ from pytest_reflex.cli.options import (
     load_settings,
     parse_variables,
 )
-from pytest_reflex.cli.parsing import ARTIFACT
 from pytest_reflex.cli.streams import say
 from pytest_reflex.drivers.reflex.named_files import read_draft
 from pytest_reflex.drivers.reflex.single import StepContext

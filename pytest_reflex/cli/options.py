@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from pytest_reflex.cli.groups import flag_of
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ExitCode, LockedError, ReflexError, UsageError
 from pytest_reflex.model.plain import escape_control
@@ -43,6 +44,23 @@ def secrets_of(settings: Settings) -> dict[str, str]:
     for key in ("agents", "iterate.gates"):
         found |= secrets_of_tables(os.environ, settings[key])
     return found
+
+
+class GivenPath(click.Path):
+    """A path that is not empty: an unset variable of a shell would mean the working folder."""
+
+    def __init__(self, empty: str = "") -> None:
+        super().__init__(path_type=Path)
+        self._empty = empty
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            message = self._empty or f"{flag_of(param)} names no file: it is empty"
+            raise UsageError(message, hint="is a variable unset?")
+        return super().convert(value, param, ctx)
+
+
+ARTIFACT = GivenPath("no artifact was named: the name is empty")
 
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]

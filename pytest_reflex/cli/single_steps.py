@@ -19,8 +19,7 @@ from pytest_reflex.cli.one_artifact import (
     step_options,
     write_back,
 )
-from pytest_reflex.cli.options import load_settings
-from pytest_reflex.cli.parsing import GivenPath
+from pytest_reflex.cli.options import GivenPath, load_settings
 from pytest_reflex.cli.streams import give, give_artifact, give_json, is_coloured, say
 from pytest_reflex.drivers.reflex.single import StepContext, criticise
 from pytest_reflex.drivers.reflex.single import refine as refine_once
