@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import compileall
+import gc
 import os
 import shutil
 import signal
@@ -60,8 +61,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Leave out what is not in the share, and have workers begin with the files that take longest.
+
+    A worker that gets such a file at the end has the others wait for it.
+    """
+    _leave_out(config, items)
+    yield
+    if hasattr(config, "workerinput"):
+        long = {item.path for item in items if item.get_closest_marker("long")}
+        items.sort(key=lambda item: item.path not in long)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the share: variants of one kind, and the long tests of a folder.
 
     All shares together have each test. A table, or a folder, of fewer tests than parts has as many
@@ -115,6 +130,7 @@ def pytest_configure(config: pytest.Config) -> None:
         for name in ("SIGQUIT", "SIGHUP"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
+    config.option.loadscopereorder = False  # by the number of tests, which says little
     if not hasattr(config, "workerinput"):
         system = _fast_folder() or tempfile.gettempdir()
         folder = Path(tempfile.mkdtemp(prefix="tests-of-reflex-", dir=system))
@@ -131,9 +147,11 @@ def pytest_collection_finish() -> None:
     """Go back to what PYTHONDONTWRITEBYTECODE says: it is meant for the folders of tests.
 
     The byte code of our own modules is kept by then, as Python and as pytest make it. Hundreds of
-    programs that tests start would else compile all of them anew.
+    programs that tests start would else compile all of them anew. What was collected stays until
+    the end: pytest collects garbage behind each session within a test, and need not look at it.
     """
     sys.dont_write_bytecode = CACHES_NOTHING
+    gc.freeze()
 
 
 def _write_byte_code_of_tests() -> None:
