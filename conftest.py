@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import compileall
-import gc
 import os
 import shutil
 import signal
@@ -147,11 +146,9 @@ def pytest_collection_finish() -> None:
     """Go back to what PYTHONDONTWRITEBYTECODE says: it is meant for the folders of tests.
 
     The byte code of our own modules is kept by then, as Python and as pytest make it. Hundreds of
-    programs that tests start would else compile all of them anew. What was collected stays until
-    the end: pytest collects garbage behind each session within a test, and need not look at it.
+    programs that tests start would else compile all of them anew.
     """
     sys.dont_write_bytecode = CACHES_NOTHING
-    gc.freeze()
 
 
 def _write_byte_code_of_tests() -> None:
