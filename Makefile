@@ -41,9 +41,9 @@ demo: $(VENV)/demo-ready ## watch a draft being evaluated, critiqued and refined
 	@cd .demo && echo && $(abspath $(BIN))/pytest-reflex loop status courses-api
 
 SUITE := -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile=gate -p randomly --randomly-seed=$(SEED)
-# Of long tests and of tables of variants a tenth is tried: which one follows the commit.
+# Of long tests and of tables of variants a twentieth is tried: which one follows the commit.
 COMMIT := $(shell git rev-parse --short=7 HEAD 2>/dev/null)
-SHARE ?= $(shell echo $$(( (0x0$(COMMIT) + $(SEED)) % 10 + 1 )))/10
+SHARE ?= $(shell echo $$(( (0x0$(COMMIT) + $(SEED)) % 20 + 1 )))/20
 
 test: $(VENV)/dev-ready ## run the tests (SEED=2: in another order; SHARE=1/1: all long tests and all variants, as .ci/run does)
 	$(BIN)/python $(SUITE) --share=$(SHARE) $(PYTEST_ARGS)

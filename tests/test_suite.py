@@ -154,12 +154,12 @@ def test_make_test_fixes_examples_and_order() -> None:
 
 def test_each_share_has_commits_and_seeds() -> None:
     assert told_by_make_test() == told_by_make_test()
-    by_seed = [told_by_make_test(f"SEED={seed}") for seed in range(1, 11)]
-    by_commit = [told_by_make_test(f"COMMIT=00000{digit}") for digit in "0123456789"]
+    by_seed = [told_by_make_test(f"SEED={seed}") for seed in range(1, 21)]
+    by_commit = [told_by_make_test(f"COMMIT=00000{number:02x}") for number in range(20)]
     for found in by_seed, by_commit:
-        shares = re.findall(r"--share=(\d+)/10 ", "\n".join(found))
-        assert sorted(map(int, shares)) == list(range(1, 11))
-    assert re.search(r"--share=([1-9]|10)/10 ", told_by_make_test("COMMIT="))  # no repository
+        shares = re.findall(r"--share=(\d+)/20 ", "\n".join(found))
+        assert sorted(map(int, shares)) == list(range(1, 21))
+    assert re.search(r"--share=(1?[1-9]|[12]0)/20 ", told_by_make_test("COMMIT="))  # no repository
 
 
 TABLE = """\
