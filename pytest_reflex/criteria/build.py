@@ -170,12 +170,15 @@ class _Tree:
         spot = self._enter(event)
         value: Any = event.value
         style = event.style
-        table, key = self._open, self._key
-        if key is None and type(table) is Table:
-            self._read_key(table, value, spot, not style)
+        parent, key = self._open, self._key
+        if key is None and type(parent) is Table:
+            self._read_key(parent, value, spot, not style)
             return
         if not style:
-            value = self._plain(event, spot, key[0] if key else None)
+            if key and value and key[0] in QUOTED_BEFORE_COMMENT:
+                self._look_for_comment(key[0], event)
+            if not value or value[0] in NUMBER_STARTS or value in CONSTANTS:
+                value = self._plain(value, spot)
         elif style == '"' and CONTROL.search(value):
             self._diagnostics.controls = True
         if event.anchor:
@@ -264,19 +267,16 @@ class _Tree:
                 parent[key] = value
                 parent.spots.append(place + spot)
 
-    def _plain(self, event: Any, spot: Spot, key: str | None) -> Any:
-        text: str = event.value
+    def _plain(self, text: str, spot: Spot) -> Any:
+        """Return what a plain scalar that may be no text stands for."""
         try:
-            value = plain_value(text)
+            return plain_value(text)
         except ValueError as error:
             hint = "put it in quotes if it is meant as text"
             as_value = "must be a finite number >= 0" if isinstance(error, NotFiniteError) else ""
             message = f"{quote(text)} {error}"
             self._diagnostics.refuse(message, spot, hint=hint, as_value=as_value)
             return None
-        if key and text and key in QUOTED_BEFORE_COMMENT:
-            self._look_for_comment(key, event)
-        return value
 
     def _look_for_comment(self, key: str, event: Any) -> None:
         mark = event.end_mark

@@ -21,7 +21,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from pytest_reflex.errors import ArtifactError
@@ -52,11 +51,8 @@ def yaml_events(text: str) -> Iterator[Any]:
     except ImportError:  # an interpreter for which the C parser is not built
         yield from _python_events(text)
         return
-    given = 0
     try:
-        for event in iter(CParser(text).get_event, None):
-            given += 1
-            yield event
+        yield from iter(CParser(text).get_event, None)
     except (YAMLError, UnicodeEncodeError) as error:
         fault = _fault(error, text)
         if getattr(error, "problem", "") not in _FAULTS_OF_THE_C_PARSER:
@@ -65,16 +61,21 @@ def yaml_events(text: str) -> Iterator[Any]:
         return
     if len(text) > MAX_SECOND_READING:
         raise fault
-    same = islice(iter(CParser(text).get_event, None), given)
-    yield from _second_reading(text, same, fault)
+    yield from _second_reading(text, CParser(text), fault)
 
 
-def _second_reading(text: str, same: Iterator[Any], fault: DataSyntaxError) -> Iterator[Any]:
-    """Yield what follows the events that were given already, if both parsers agree on those."""
+def _second_reading(text: str, parser: Any, fault: DataSyntaxError) -> Iterator[Any]:
+    """Yield what follows the events that the C parser gave, if both parsers agree on those."""
+    from ruamel.yaml.error import YAMLError
+
     events = _python_events(text)
     try:
-        for known, event in zip(same, events, strict=False):
-            if _content(known) != _content(event):
+        while True:
+            try:
+                known = parser.get_event()
+            except (YAMLError, UnicodeEncodeError):
+                break
+            if _content(known) != _content(next(events, None)):
                 raise fault
         yield from events
     except DataSyntaxError as error:
