@@ -26,6 +26,22 @@ CONTROLLER: pytest.StashKey[Controller] = pytest.StashKey()
 _WATCHED: pytest.StashKey[bool] = pytest.StashKey()
 
 
+def __dir__() -> list[str]:
+    """Return what pytest looks for: it examines every name of a plugin, in every session."""
+    return [*filter(_is_hook, globals()), "reflex"]
+
+
+def _is_hook(name: str) -> bool:
+    return name.startswith("pytest_")
+
+
+class _Hooks:
+    """A plugin of which pytest examines nothing but the hooks."""
+
+    def __dir__(self) -> list[str]:
+        return list(filter(_is_hook, vars(type(self))))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     options.add_options(parser)
 
@@ -76,7 +92,7 @@ def _controls_workers(config: pytest.Config) -> bool:
     return bool(distributes) and not hasattr(config, "workerinput")
 
 
-class ExitStatusHook:
+class ExitStatusHook(_Hooks):
     """Holds the exit status to the gate when every other hook of the session has been called."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -99,7 +115,7 @@ class ExitStatusHook:
         return controller.hold(status) if controller and isinstance(status, int) else status
 
 
-class Collection:
+class Collection(_Hooks):
     """Sees what is collected: suites, marked tests, and files with rules that are left unread."""
 
     def __init__(self, config: pytest.Config) -> None:

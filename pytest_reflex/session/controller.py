@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.criteria.load import collector_off
 from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import escape_control
 from pytest_reflex.reports import json_report, terminal
@@ -152,7 +153,8 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._take_plan()
-        session.exitstatus = self._decide(int(session.exitstatus))
+        with collector_off():
+            session.exitstatus = self._decide(int(session.exitstatus))
 
     def _take_plan(self) -> None:
         """Under xdist, learn from the workers what they collected."""

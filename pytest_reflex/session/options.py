@@ -153,28 +153,19 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare every option and ini key."""
     group = parser.getgroup(*GROUP)
     for option in OPTIONS:
+        # pytest looks through all options for the name of a `dest` that it has to make up.
+        about: dict[str, Any] = {"dest": option.key, "default": None, "help": option.help}
         if option.kind == "switch":
-            group.addoption(option.flag, action="store_true", default=False, help=option.help)
+            group.addoption(option.flag, **about | {"action": "store_true", "default": False})
         elif option.kind == "optional":
-            group.addoption(
-                option.flag,
-                nargs="?",
-                const="",
-                default=None,
-                metavar=option.metavar,
-                help=option.help,
-            )
+            group.addoption(option.flag, nargs="?", const="", metavar=option.metavar, **about)
         elif option.kind == "level":
-            group.addoption(option.flag, choices=("A", "B"), default=None, help=option.help)
+            group.addoption(option.flag, choices=("A", "B"), **about)
         else:
             action = "append" if option.kind == "list" else "store"
+            refuse = partial(_refuse_empty, option.flag)
             group.addoption(
-                option.flag,
-                action=action,
-                type=partial(_refuse_empty, option.flag),
-                default=None,
-                metavar=option.metavar,
-                help=option.help,
+                option.flag, action=action, type=refuse, metavar=option.metavar, **about
             )
         if option.ini:
             default: list[str] | None = [] if option.ini == "linelist" else None
