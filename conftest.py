@@ -107,7 +107,7 @@ TEMPORARY = pytest.StashKey[Path]()
 PACKAGE = Path(__file__).parent / "pytest_reflex"
 # Until the tests run, see `pytest_collection_finish`.
 CACHES_NOTHING, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-PATIENCE = float(os.environ.get("TESTS_PATIENCE", "10"))
+WAIT_SECONDS = float(os.environ.get("TESTS_WAIT_SECONDS", "10"))
 """Seconds in which what a killed process had is cleared away behind it."""
 MANY_MODULES = 50
 """Modules of tests whose assertions are rewritten before workers start; fewer are left to them."""
@@ -220,7 +220,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
 
 
 def _left_in(folder: Path) -> list[str]:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + WAIT_SECONDS
     while left := sorted(
         one.name
         for one in folder.iterdir()

@@ -324,8 +324,8 @@ def make_agent(
         )
     except UsageError as error:
         place = place_of(settings, getattr(error, "path", ("agents", name)))
-        told = error.problems[0]
-        raise UsageError(told.message, place=place, hint=told.hint) from None
+        problem = error.problems[0]
+        raise UsageError(problem.message, place=place, hint=problem.hint) from None
     if runs and (program := agent.missing_program()):
         hint = f"install it, or {otherwise}"
         raise UsageError(f"agent {name!r}: there is no program {program!r}", hint=hint)

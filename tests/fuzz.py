@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-_PATIENCE = 60
+_TIMEOUT = 60
 _INTERRUPTED, _PASSED = 2, 0
 
 
@@ -46,7 +46,7 @@ def round_of(files: list[str], seed: int, seconds: float, options: list[str]) ->
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
             try:
-                output, _ = process.communicate(timeout=_PATIENCE)
+                output, _ = process.communicate(timeout=_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 output, _ = process.communicate()

@@ -47,7 +47,11 @@ def session(folder: Path, source: str, *arguments: str) -> subprocess.CompletedP
     argv = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", str(ROOT / "pyproject.toml")]
     argv += ["-p", "no:cacheprovider", "-p", "no:randomly", str(folder), *arguments]
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    env |= {"TMPDIR": str(folder), "PYTEST_DEBUG_TEMPROOT": str(folder), "TESTS_PATIENCE": "0.2"}
+    env |= {
+        "TMPDIR": str(folder),
+        "PYTEST_DEBUG_TEMPROOT": str(folder),
+        "TESTS_WAIT_SECONDS": "0.2",
+    }
     return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True)
 
 

@@ -31,7 +31,7 @@ from pytest_reflex.agents.rate_limit import (
     LimitMark,
     Pause,
     RetryPolicy,
-    patiently,
+    ask_with_retries,
     wait_or_cancel,
 )
 from pytest_reflex.agents.stream import (
@@ -100,7 +100,7 @@ class CommandAgent:
     retry_after: tuple[OutputSource, ...] = ()
     retrying: tuple[LimitMark, ...] = ()
     retry_reason: tuple[OutputSource, ...] = ()
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
     pause: Pause = wait_or_cancel
     note: str = ""
     model: str | None = None
@@ -153,7 +153,7 @@ class CommandAgent:
 
     def ask(self, question: Question) -> Reply:
         """Run the tool with a prompt, again where a rate limit was in the way."""
-        return patiently(self._ask, question, self.patience, self.pause)
+        return ask_with_retries(self._ask, question, self.retry, self.pause)
 
     def _ask(self, question: Question) -> Reply:
         """Run the tool once."""
@@ -299,10 +299,10 @@ def contract_of(request: StepRequest) -> str:
 
 def step_environment(request: StepRequest) -> dict[str, str]:
     """Return the step, and the folder of the run: by that a resume finds who was left running."""
-    told = {STEP: request.step.value}
+    variables = {STEP: request.step.value}
     folder = os.path.dirname(request.artifact_path)
     in_a_run = request.run_id.startswith(f"{os.path.basename(folder)}-")
-    return told | {RUN_DIR: folder} if in_a_run else told
+    return variables | {RUN_DIR: folder} if in_a_run else variables
 
 
 def _fill_item(item: str, places: Mapping[str, str], ours: Mapping[str, str]) -> str:

@@ -83,7 +83,7 @@ def agent_from_table(
         retry_after=read("retry_after", (), _sources),
         retrying=read("retrying", (), read_marks),
         retry_reason=read("retry_reason", (), _sources),
-        patience=RetryPolicy(
+        retry=RetryPolicy(
             tries=read("tries", 6, _tries),
             first=read("wait", 30.0, _seconds),
             longest=read("longest_wait", 900.0, _seconds),

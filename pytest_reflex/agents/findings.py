@@ -143,8 +143,8 @@ def _describe_row(row: RuleResult, compiled: Compile) -> RuleResult:
         specs = [None] * len(row.checks)
     words = (words_of(compiled(spec)) if spec else "" for spec in specs)
     checks = (
-        replace(check, expected=_one_line(told or check.expected or row.rule.description, 2))
-        for check, told in zip(row.checks, words, strict=True)
+        replace(check, expected=_one_line(description or check.expected or row.rule.description, 2))
+        for check, description in zip(row.checks, words, strict=True)
     )
     return replace(row, checks=tuple(checks))
 

@@ -98,19 +98,19 @@ def ask_for(
     learns of each call before its answer is used. Nothing that an agent does is raised.
     """
     costs: list[Cost | None] = []
-    complaint = reason = ""
+    refusal = reason = ""
     for _ in range(TRIES):
-        asked = question(complaint)
+        asked = question(refusal)
         reply = ask_safely(agent, asked)
         heard(asked, reply)
         costs.append(cost_of(reply))
         if reply.error:
             return ParsedAnswer(None, reply, total_cost(costs), _reason(reply))
         try:
-            return ParsedAnswer(read(reply.text, complaint), reply, total_cost(costs))
+            return ParsedAnswer(read(reply.text, refusal), reply, total_cost(costs))
         except ContractError as error:
             reason = one_line(str(error), 1000)
-            complaint = f"{reason}\n{quote_answer(reply.text)}"
+            refusal = f"{reason}\n{quote_answer(reply.text)}"
     return ParsedAnswer(None, reply, total_cost(costs), f"its answer cannot be used: {reason}")
 
 
@@ -172,19 +172,19 @@ This is vote {number} of {votes}; each is given without knowing the others."""
 _REFUSED = """\
 ## Your last answer was refused
 
-Reason: {complaint}
+Reason: {refusal}
 Answer again, in the required form."""
 
 
-def case_number(case: Case, complaint: str = "") -> str:
+def case_number(case: Case, refusal: str = "") -> str:
     """Return the number that an answer has to name; a second try has another one."""
-    told = (case.rule_id, case.description, case.rubric, *case.texts, *case.texts.values())
-    return boundary("\0".join((*told, complaint)))
+    fields = (case.rule_id, case.description, case.rubric, *case.texts, *case.texts.values())
+    return boundary("\0".join((*fields, refusal)))
 
 
-def judge_prompt(case: Case, complaint: str = "") -> str:
-    """Return the whole prompt of a vote; `complaint` says why the answer before was refused."""
-    mark = case_number(case, complaint)
+def judge_prompt(case: Case, refusal: str = "") -> str:
+    """Return the whole prompt of a vote; `refusal` says why the answer before was refused."""
+    mark = case_number(case, refusal)
     parts = [_OPENING.format(mark=mark)]
     parts.append(
         _RULE.format(rule_id=case.rule_id, description=case.description, rubric=case.rubric)
@@ -192,8 +192,8 @@ def judge_prompt(case: Case, complaint: str = "") -> str:
     for name, text in case.texts.items():
         end = "" if text.endswith("\n") or not text else "\n"
         parts.append(_DATA.format(name=_plain(name), mark=mark, text=text, end=end))
-    if complaint:
-        parts.append(_REFUSED.format(complaint=complaint))
+    if refusal:
+        parts.append(_REFUSED.format(refusal=refusal))
     parts.append(_ANSWER.format(number=case.number, votes=case.votes))
     return "\n\n".join(parts) + "\n"
 
@@ -223,9 +223,9 @@ def for_votes(agent: Askable) -> Askable:
     """Return an agent that waits for no limit for hours: a session of tests is not held up."""
     if not isinstance(agent, CommandAgent):
         return agent
-    patience = agent.patience
-    longest = min(patience.longest_reset, patience.longest)
-    return replace(agent, patience=replace(patience, longest_reset=longest))
+    retry = agent.retry
+    longest = min(retry.longest_reset, retry.longest)
+    return replace(agent, retry=replace(retry, longest_reset=longest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +250,9 @@ class AgentJudge:
         agent = self.agent
         if not isinstance(agent, CommandAgent):
             return _A_DAY
-        patience = agent.patience
-        one = agent.timeout + agent.grace + patience.longest
-        return TRIES * patience.tries * one
+        retry = agent.retry
+        one = agent.timeout + agent.grace + retry.longest
+        return TRIES * retry.tries * one
 
     def prompt(self, case: Case) -> str:
         return judge_prompt(case)
@@ -260,18 +260,18 @@ class AgentJudge:
     def vote(self, case: Case) -> Vote:
         """Return the agent's vote; an answer that cannot be used is asked for once more."""
 
-        def question(complaint: str) -> Question:
+        def question(refusal: str) -> Question:
             if not getattr(self.agent, "is_free", False):
                 case.asked()
             return Question(
-                prompt=judge_prompt(case, complaint),
+                prompt=judge_prompt(case, refusal),
                 contract="judgement",
                 environment={**case.environment, STEP: Step.EVALUATE.value},
                 cancel=case.cancel,
             )
 
-        def read(text: str, complaint: str) -> tuple[Ruling, tuple[str, ...]]:
-            return read_judgement(text, case_number(case, complaint))
+        def read(text: str, refusal: str) -> tuple[Ruling, tuple[str, ...]]:
+            return read_judgement(text, case_number(case, refusal))
 
         found = ask_for(self.agent, question, read, partial(self.heard, case))
         reply, cost = found.reply, found.cost

@@ -121,8 +121,8 @@ class ToolOutcome:
         if error and tool.answer.kind == "file":  # paid for, whatever it is worth
             partial = redact(partial_answer(answer_file, b""))
             text = partial or text if finished.timed_out else text
-        told = bool(error) and may_be_limit_notice(_message(tool, output))
-        limited = limited or (not finished.stopped and (told or is_limit_notice(said)))
+        has_notice = bool(error) and may_be_limit_notice(_message(tool, output))
+        limited = limited or (not finished.stopped and (has_notice or is_limit_notice(said)))
         ends: float | None = None
         if limited:
             reason = f": {one_line(said.strip(), _SHOWN)}" if said.strip() else ""

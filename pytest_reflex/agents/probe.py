@@ -90,7 +90,7 @@ def command_text(agent: Askable, *, may_edit: bool = False) -> str:
 
 
 def command_of(
-    agent: CommandAgent, told: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
+    agent: CommandAgent, variables: Mapping[str, str], *, may_edit: bool = False, contract: str = ""
 ) -> CommandPreview:
     """Return the command of an agent that is reported something in its environment.
 
@@ -98,7 +98,7 @@ def command_of(
     """
     places = {**_STANDS_FOR, "model": agent.model or ""}
     hidden = literal_secrets(agent.words)
-    environment = {**child_environment(os.environ, agent.env), **told}
+    environment = {**child_environment(os.environ, agent.env), **variables}
     return CommandPreview(
         argv=tuple(
             redact(PLACES.sub(lambda match: places[match[1]], item), hidden)

@@ -98,12 +98,12 @@ def _places(request: StepRequest) -> Mapping[str, str]:
 
 
 def _refusal_part(request: StepRequest) -> Iterable[PromptPart]:
-    if not request.complaint:
+    if not request.refusal:
         return
-    told = [f"Reason: {request.complaint}", "Answer again in full, in the required format."]
+    lines = [f"Reason: {request.refusal}", "Answer again in full, in the required format."]
     if request.refused:
-        told.insert(1, quote_answer(request.refused))
-    yield _section("Your last answer was refused", "\n".join(told))
+        lines.insert(1, quote_answer(request.refused))
+    yield _section("Your last answer was refused", "\n".join(lines))
 
 
 def quote_answer(text: str) -> str:
@@ -196,19 +196,19 @@ def _section(title: str, body: str) -> PromptPart:
 
 def _task(request: StepRequest, *, later: bool = False) -> Iterable[PromptPart]:
     """Yield task and ideal result; `later` with the rules that only phase B has."""
-    told = [request.task] if request.task else []
+    parts = [request.task] if request.task else []
     if request.ideal_result and (later or request.ideal_result != ideal_of(request.criteria)):
-        told.append(f"Ideal result: {request.ideal_result}")
+        parts.append(f"Ideal result: {request.ideal_result}")
     stricter = [rule for rule in request.criteria.rules if rule.level is Level.B]
     if later and request.level is Level.B and request.ideal_result:
-        told.append("The rules of phase B are the active rules below.")
+        parts.append("The rules of phase B are the active rules below.")
     elif later and stricter:
-        told.append(
+        parts.append(
             "Phase B follows once the rules of phase A pass, and has these rules as well:\n"
             + later_rules_text(stricter)
         )
-    if told:
-        yield _section("Task", "\n\n".join(told))
+    if parts:
+        yield _section("Task", "\n\n".join(parts))
 
 
 def _steps(request: StepRequest) -> PromptPart:

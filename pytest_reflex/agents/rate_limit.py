@@ -274,8 +274,8 @@ class RetryPolicy:
         return max(asked, 1.0)
 
 
-def patiently(
-    ask: Callable[[Question], Reply], question: Question, patience: RetryPolicy, pause: Pause
+def ask_with_retries(
+    ask: Callable[[Question], Reply], question: Question, retry: RetryPolicy, pause: Pause
 ) -> Reply:
     """Ask until there is no limit in the way, the tries are used up, or the run is ending.
 
@@ -290,11 +290,11 @@ def patiently(
             return _with(reply, refused)
         tries = len(refused) + 1
         asked = reply.details.get("retry_after")
-        seconds = None if reply.details.get(NO_WAIT) else patience.wait(tries, asked)
+        seconds = None if reply.details.get(NO_WAIT) else retry.wait(tries, asked)
         if seconds is None or _too_long(seconds, reply, refused, question):
             return _with(replace(reply, error=_give_up_message(reply, tries)), refused)
         why = one_line(reply.error, _SHOWN)
-        following = f"try {tries + 1} of {patience.tries}"
+        following = f"try {tries + 1} of {retry.tries}"
         question.tell(f"{reply.agent}: {why}; waiting {_wait_text(seconds)}, then {following}")
         if pause(seconds, question.cancel):
             error = "the wait for a rate limit was ended because the run is ending"

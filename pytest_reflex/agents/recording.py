@@ -191,8 +191,8 @@ def key_of(request: StepRequest) -> Key:
 
 def iteration_of(environment: Mapping[str, str]) -> int:
     """Return the iteration that the variables of an evaluation give; 1 where they give none."""
-    told = environment.get(ITERATION, "")
-    return int(told) if told.isdecimal() else 1
+    value = environment.get(ITERATION, "")
+    return int(value) if value.isdecimal() else 1
 
 
 def place_of(key: Key) -> str:

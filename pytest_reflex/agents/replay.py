@@ -176,7 +176,7 @@ class ReplayAgent:
         left = [call for call in here if call.number not in self._used]
         others = (left or here) if self._is_of_other_prompts else []
         # What an earlier version took may be asked for again today: it was the answer.
-        if not left and not (others and request.complaint):
+        if not left and not (others and request.refusal):
             return f"the recording has no further call at {place_of(key)}"
 
         def plain(text: str) -> str:

@@ -99,7 +99,7 @@ _DIGITS = str.maketrans("0123456789", "0000000000")
 
 
 class RetryWatch:
-    """Reads a stream line by line; each new reason goes to `tell`.
+    """Reads a stream line by line; each new reason goes to `report`.
 
     `reason` is the last one, empty where the tool did not try again or went on since then.
     """
@@ -108,11 +108,11 @@ class RetryWatch:
         self,
         marks: tuple[LimitMark, ...],
         reasons: tuple[OutputSource, ...],
-        tell: Callable[[str], object],
+        report: Callable[[str], object],
     ) -> None:
-        self._marks, self._reasons, self._tell = marks, reasons, tell
+        self._marks, self._reasons, self._report = marks, reasons, report
         self._lines = LineReader(_LONGEST_RETRY_LINE, self._look)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self.reason = ""
 
     def __call__(self, chunk: bytes) -> None:
@@ -135,9 +135,9 @@ class RetryWatch:
         found = [str(value) for place in self._reasons for value in values(place, event) if value]
         self.reason = one_line(" ".join(found) or "no reason given", _SHOWN)
         kind = self.reason.translate(_DIGITS)  # "1/5", "2/5": the same reason
-        if kind not in self._told:
-            self._told.add(kind)
-            self._tell(f"the tool tries again by itself: {self.reason}")
+        if kind not in self._reported:
+            self._reported.add(kind)
+            self._report(f"the tool tries again by itself: {self.reason}")
 
 
 # In the details of an answer: the sentence about it, and whether the tool may change files.

@@ -251,7 +251,7 @@ class _Search:
         part, spans = found[0]
         line, column = part.position(spans[0][0])
         name = owners.get(id(part), "")
-        text = self._count_text(count, line) + ("" if passed else self._complaint())
+        text = self._count_text(count, line) + ("" if passed else self._limit_text())
         result = CheckResult(
             outcome=outcome,
             message=f"{name}: {text}" if name else text,
@@ -265,9 +265,9 @@ class _Search:
     def _each(self, folder: Artifact, found: _Hits, owners: _Owners) -> dict[str, Any]:
         """Return a finding for each match that is one too many, as parts of a result."""
         hits = [(part, start) for part, spans in found for start, _ in spans][self.most :]
-        told, pattern = f"{self.shown} found{self._complaint()}", self.source
+        message, pattern = f"{self.shown} found{self._limit_text()}", self.source
         findings = [
-            Finding(told, *part.position(start), "", owners.get(id(part), ""), pattern)
+            Finding(message, *part.position(start), "", owners.get(id(part), ""), pattern)
             for part, start in hits[:MOST_FINDINGS]
         ]
         return locate_findings(findings, folder) | {"more_findings": len(hits) - len(findings)}
@@ -278,7 +278,7 @@ class _Search:
         least = "at least " if count >= self._limit else ""
         return f"{self.shown} found {least}{count} times, first at line {line}"
 
-    def _complaint(self) -> str:
+    def _limit_text(self) -> str:
         if self.most == 0:
             return "; it must not be there"
         if self.most is None:

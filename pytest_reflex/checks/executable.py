@@ -139,11 +139,11 @@ class _Execution:
                 break
         if len(attempts) == 1:
             return attempts[0]
-        told = tuple(
+        notes = tuple(
             f"attempt {number}: {result.outcome.value}: {result.message}"
             for number, result in enumerate(attempts, start=1)
         )
-        return replace(attempts[-1], notes=attempts[-1].notes + told)
+        return replace(attempts[-1], notes=attempts[-1].notes + notes)
 
     def _attempt(self, artifact: Artifact, context: CheckContext) -> CheckResult:
         try:

@@ -60,7 +60,7 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
     findings = report.findings
     if not findings and not report.unmeasured:
         return CheckResult(outcome=Outcome.PASS, message=_cut(report.summary), expected=expected)
-    told = CheckResult(
+    result = CheckResult(
         outcome=Outcome.NOT_MEASURED if report.unmeasured else Outcome.FAIL,
         message=report.unmeasured or _cut(findings[0].message) + format_more(findings),
         expected=expected,
@@ -68,10 +68,10 @@ def result_of(report: Report, artifact: Artifact, expected: str = "") -> CheckRe
         needs=report.needs,
     )
     if not findings or (report.unmeasured and not report.reading):
-        return told
+        return result
     first = next((found for found in findings if found.line or found.file), findings[0])
     return replace(
-        told,
+        result,
         pattern=findings[0].pattern,
         evidence=format_findings(findings),
         location=_place(first, artifact),

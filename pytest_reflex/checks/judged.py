@@ -128,12 +128,12 @@ class CachedJudge(JudgeAround):
         try:
             vote = self._judge.vote(case)
         except BaseException:  # an interruption: who was asked may want to be paid
-            self._tell(case, question, self._interrupted_vote(time.monotonic() - started))
+            self._report(case, question, self._interrupted_vote(time.monotonic() - started))
             raise
-        self._tell(case, question, vote)
+        self._report(case, question, vote)
         return vote
 
-    def _tell(self, case: Case, question: str, vote: Vote) -> None:
+    def _report(self, case: Case, question: str, vote: Vote) -> None:
         cast = CastVote(rule_id=case.rule_id, number=case.number, question=question, vote=vote)
         if cast.is_of_use or vote.cost is not None:
             self._heard(cast)

@@ -98,9 +98,9 @@ def for_each_file(
     # What could not be read says less of the rule than what could.
     results.sort(key=lambda r: bool(r[1].cause))
     decided = next(r for o in _DECIDES[each] for r in results if r[1].outcome is o)
-    told = _name_file(artifact, *decided, len(results), len(files), each)
-    violated = each and told.outcome is Outcome.FAIL
-    return over_all_of(artifact, patterns, told, each=each, violated=violated)
+    result = _name_file(artifact, *decided, len(results), len(files), each)
+    violated = each and result.outcome is Outcome.FAIL
+    return over_all_of(artifact, patterns, result, each=each, violated=violated)
 
 
 def as_one(

@@ -143,8 +143,8 @@ def test(
             named = _format_rules([one.rule for one in lacking])
             give(f"strict: a good or a bad sample is missing: {named}")
         if unasked:
-            told = MEANING[SampleVerdict.NOT_ASKED]
-            give(f"not asked: {_format_rules([one.rule for one in unasked])}: {told}")
+            meaning = MEANING[SampleVerdict.NOT_ASKED]
+            give(f"not asked: {_format_rules([one.rule for one in unasked])}: {meaning}")
         for line in uninstalled:
             give(line)
     return status

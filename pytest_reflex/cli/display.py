@@ -103,9 +103,9 @@ class LiveView:
         columns, rows = 80, 24
         with suppress(OSError):
             columns, rows = os.get_terminal_size(self._descriptor)
-        told = os.environ.get("COLUMNS", "")
-        if told.isascii() and told.isdigit():
-            columns = min(columns or 80, int(told))
+        value = os.environ.get("COLUMNS", "")
+        if value.isascii() and value.isdigit():
+            columns = min(columns or 80, int(value))
         return max(columns - 1, 1), max(rows - 1, 1)
 
     def _is_in_background(self) -> bool:

@@ -228,12 +228,12 @@ def _probe(agent: Agent, problems: list[str]) -> dict[str, Any]:
     if isinstance(agent, CommandAgent):
         if agent.timeout > PROBE_SECONDS:
             agent = replace(agent, timeout=PROBE_SECONDS, timeout_of="a probe does not wait longer")
-        agent = replace(agent, patience=RetryPolicy(tries=1), grace=min(agent.grace, 1.0))
+        agent = replace(agent, retry=RetryPolicy(tries=1), grace=min(agent.grace, 1.0))
     answer, problem = ask_for_a_plan(agent)
     if problem:
         is_stream = answer.error and isinstance(agent, CommandAgent) and agent.answer.path
-        told = refusal(problem, "" if is_stream else answer.text)
-        problems.append(f"agent {agent.name!r} did not answer as it should: {told}")
+        reason = refusal(problem, "" if is_stream else answer.text)
+        problems.append(f"agent {agent.name!r} did not answer as it should: {reason}")
     return {
         "answers": not problem,
         "seconds": round(answer.seconds, 1),

@@ -217,8 +217,8 @@ def _for_people(evaluations: list[Evaluation], *, verbose: bool) -> str:
     ]
     text = "\n\n".join(texts) + "\n"
     if not alone:
-        for told in not_installed_lines(evaluations):
-            text += plain(wrap_lines(lines_of(f"\nNOTE        {told}"), wrap_width(), indent=12))
+        for note in not_installed_lines(evaluations):
+            text += plain(wrap_lines(lines_of(f"\nNOTE        {note}"), wrap_width(), indent=12))
         gate = gate_over([JudgedTarget(evaluation=one) for one in evaluations])
         reasons = f": {'; '.join(gate.reasons)}" if gate.reasons else ""
         line = lines_of(f"\nGATE        {gate.status.value.upper()}{reasons}")

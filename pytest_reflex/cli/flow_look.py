@@ -44,24 +44,24 @@ def find_run(name: str | None) -> RunFile:
 @reason_option
 @now_option
 @wait_option
-def stop(name: str | None, reason: str | None, now: bool, patience: float) -> int:
+def stop(name: str | None, reason: str | None, now: bool, wait: float) -> int:
     """Ask the process that runs RUN to stop before its next step."""
     files = find_run(name)
-    ended = files.stop(reason or "", now=now, patience=patience)
+    ended = files.stop(reason or "", now=now, wait=wait)
     give(f"{files.run} has ended." if ended else f"{files.run} was asked to stop.")
-    return ExitCode.LOCKED if patience and not ended else ExitCode.OK
+    return ExitCode.LOCKED if wait and not ended else ExitCode.OK
 
 
 @click.command("feedback", short_help="Say what the next decision has to take into account.")
 @click.argument("text")
 @click.option("--run", "name", metavar="RUN", help="The run that is meant.")
 @wait_option
-def feedback(text: str, name: str | None, patience: float) -> int:
+def feedback(text: str, name: str | None, wait: float) -> int:
     """Hand TEXT to the agent that is asked next."""
     if not text.strip():
         raise UsageError("the feedback is empty")
     files = find_run(name)
-    taken = files.give_feedback(text, patience=patience)
+    taken = files.give_feedback(text, wait=wait)
     give(f"Recorded; {files.run} has it." if taken else f"Recorded; {files.run} has it next.")
     return ExitCode.OK
 

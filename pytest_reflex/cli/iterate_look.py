@@ -65,16 +65,16 @@ def iteration_lines(run: RunRecord) -> str:
 
 def problem_texts(runs: Sequence[RunRecord]) -> list[str]:
     """Return what could not be read of the logs of some runs, a line for each log."""
-    told = {}
+    problems = {}
     for run in runs:
         if run.problem:
-            told[run.log] = escape_control(run.problem)
+            problems[run.log] = escape_control(run.problem)
         elif run.unreadable:
             lines = pluralize(run.unreadable, "line")
-            told[run.log] = (
+            problems[run.log] = (
                 f"{escape_control(str(run.log))}: {lines} left out, which no run has written"
             )
-    return list(told.values())
+    return list(problems.values())
 
 
 def _run(run: RunRecord) -> tuple[str, ...]:

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 @now_option
 @wait_option
 @json_option
-def stop(
-    procedure: str | None, reason: str | None, now: bool, patience: float, as_json: bool
-) -> int:
+def stop(procedure: str | None, reason: str | None, now: bool, wait: float, as_json: bool) -> int:
     """Stop the run of PROCEDURE, or the only one that is running.
 
     It stops before its next iteration, and can be resumed. With --now its tool is ended too: that
@@ -52,12 +50,12 @@ def stop(
     root = iterate_root()
     check_text("reason", reason or "")
     name = check_procedure(procedure, root) if procedure else requests.driven_procedure(root)
-    answer = requests.stop(root, name, reason or "", now=now, patience=patience)
+    answer = requests.stop(root, name, reason or "", now=now, wait=wait)
     if as_json:
         give_json(_stop_json(answer))
     else:
         give(_stop_text(answer) if answer.done else _request_text(name, now))
-    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+    return ExitCode.LOCKED if wait and not answer.done else ExitCode.OK
 
 
 def _stop_json(answer: StopResult) -> dict[str, Any]:
@@ -100,7 +98,7 @@ def _request_text(name: str, now: bool) -> str:
 @click.argument("text", required=False, metavar="TEXT")
 @wait_option
 @json_option
-def feedback(procedure: str | None, text: str | None, patience: float, as_json: bool) -> int:
+def feedback(procedure: str | None, text: str | None, wait: float, as_json: bool) -> int:
     """Hand TEXT to the next iteration of PROCEDURE (default: the only one that has a run).
 
     It joins the prompt, once. A run that was interrupted or aborted has it when it is resumed.
@@ -116,7 +114,7 @@ def feedback(procedure: str | None, text: str | None, patience: float, as_json: 
     if not text.strip():
         raise UsageError("the feedback is empty")
     name = check_procedure(procedure, root) if procedure else requests.find_driven_procedure(root)
-    answer = requests.give_feedback(root, name, text, patience=patience)
+    answer = requests.give_feedback(root, name, text, wait=wait)
     if as_json:
         give_json({"procedure": name, "taken": answer.taken, "driven": answer.driven})
     else:

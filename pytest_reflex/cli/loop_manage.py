@@ -59,8 +59,8 @@ def opener(state: RunState) -> Callable[[Path], RunFiles]:
 
 
 def stop_document(alias: str, state: Any, **more: Any) -> dict[str, Any]:
-    told = {"alias": alias, "run_id": state.run_id, "status": state.status.value}
-    return {**told, "stop": state.stop.to_json(), **more}
+    document = {"alias": alias, "run_id": state.run_id, "status": state.status.value}
+    return {**document, "stop": state.stop.to_json(), **more}
 
 
 @click.command(short_help="Give feedback for the next critique.")
@@ -68,7 +68,7 @@ def stop_document(alias: str, state: Any, **more: Any) -> dict[str, Any]:
 @click.argument("text", required=False, metavar="TEXT")
 @wait_option
 @json_option
-def feedback(alias: str | None, text: str | None, patience: float, as_json: bool) -> int:
+def feedback(alias: str | None, text: str | None, wait: float, as_json: bool) -> int:
     """Hand TEXT, your critique, to the loop ALIAS (default: the one that runs, else the newest).
 
     It joins the next CRITIQUE and the REFINE after it, once. A loop that has stopped keeps it for
@@ -86,7 +86,7 @@ def feedback(alias: str | None, text: str | None, patience: float, as_json: bool
     if not text.strip():
         raise UsageError("the feedback is empty")
     run = find_run(root, alias)
-    answer = stop_request.tell(run, text, patience=patience, open_run=opener(run.state))
+    answer = stop_request.tell(run, text, wait=wait, open_run=opener(run.state))
     if as_json:
         give_json(stop_document(run.alias, answer.state, durable=answer.done))
     else:
@@ -166,7 +166,7 @@ def _what_is_lost(one: FoundRun) -> str:
 @wait_option
 @json_option
 def stop(
-    word: str, alias: str | None, reason: str | None, now: bool, patience: float, as_json: bool
+    word: str, alias: str | None, reason: str | None, now: bool, wait: float, as_json: bool
 ) -> int:
     """Stop the loop ALIAS, or the one that runs.
 
@@ -191,7 +191,7 @@ def stop(
         run,
         reason,
         now=now,
-        patience=patience,
+        wait=wait,
         project=Path.cwd(),
         open_run=opener(run.state),
         hooks=None if is_of_session(run.state) else lambda: hooks_of(run),
@@ -204,7 +204,7 @@ def stop(
             _give_result(answer)
     if answer.failure:
         raise answer.failure
-    return ExitCode.LOCKED if patience and not answer.done else ExitCode.OK
+    return ExitCode.LOCKED if wait and not answer.done else ExitCode.OK
 
 
 def _parse_arguments(

@@ -28,7 +28,7 @@ from pytest_reflex.reports.lines import Line, lines_of
 from pytest_reflex.reports.run_lines import not_held, refusal_of, unknown_of
 from pytest_reflex.storage.files import lock_warning
 
-_TOLD_ELSEWHERE = frozenset(("limited", "denied", INTERRUPTED))
+_REPORTED_ELSEWHERE = frozenset(("limited", "denied", INTERRUPTED))
 
 
 class Narrator:
@@ -42,7 +42,7 @@ class Narrator:
     ) -> None:
         self.loop, self.quiet, self.as_json = loop, quiet, as_json
         self._log, self._no_stdout = log, no_stdout
-        self._display, self._told_not_held = Display(), False
+        self._display, self._warned_not_held = Display(), False
         self._failed: Evaluation | None = None
         said = None if quiet else lambda text: self._say(text)
         self._progress = Progress(LoopView(loop), say=said, leaving=loop.cancel.is_set)
@@ -103,7 +103,7 @@ class Narrator:
         elif kind == EventKind.PHASE_SWITCHED:
             self._say("\nPhase A passed; phase B evaluates the same artifact:\n")
             self._say(escape_control(self.loop.files.artifact_text()))
-        elif kind == EventKind.PHASE_ERROR and not _TOLD_ELSEWHERE & payload.keys():
+        elif kind == EventKind.PHASE_ERROR and not _REPORTED_ELSEWHERE & payload.keys():
             message = refusal_of(payload)
             self._print_wrapped(f"{payload['step']} gave nothing usable: {message}", "mild")
         elif event.kind is DriverEventKind.STOPPED:
@@ -115,8 +115,8 @@ class Narrator:
         limits = self.loop.state.limits
         others = ["max_iterations", *(["wall_time"] if limits.wall_time else [])]
         text = not_held(limits.budget, unknown_of(self.loop.state.spend), others)
-        if text and not self._told_not_held:
-            self._told_not_held = True
+        if text and not self._warned_not_held:
+            self._warned_not_held = True
             self._print_wrapped(text)
 
     def _notice(self, text: str) -> None:

@@ -1,7 +1,7 @@
 """``evaluate --watch``: evaluates again when a file is saved, and shows what changed.
 
 Promises: what is returned has stood still for `SETTLE` seconds and two looks; where a file is gone
-or empty that was not before, for `PATIENCE` looks: an editor may be about to put it back.
+or empty that was not before, for `DOUBTFUL_LOOKS` looks: an editor may be about to put it back.
 Limits: a save that takes longer than that is seen twice.
 
 Promises: a verdict is shown of files that stood still while they were evaluated; what cannot
@@ -33,7 +33,7 @@ from pytest_reflex.reports.lines import lines_of, plain, wrap_lines
 
 IDLE = 0.25
 SETTLE = 0.1
-PATIENCE = 10
+DOUBTFUL_LOOKS = 10
 _SHARE = 25  # of the time, one part at most is spent on looking
 
 Stamps = Mapping[Path, Signature]
@@ -64,7 +64,7 @@ def next_save(before: Stamps, look: Look, pause: Callable[[float], object] = tim
             pause(max(IDLE, _SHARE * (time.perf_counter() - started)))
             continue
         quiet = 0
-        while quiet < (PATIENCE if _is_doubtful(before, now) else 1):
+        while quiet < (DOUBTFUL_LOOKS if _is_doubtful(before, now) else 1):
             pause(SETTLE)
             again = look()
             quiet = quiet + 1 if again == now else 0
@@ -202,7 +202,7 @@ class OnSave:
         elif sys.stdout.isatty():
             click.clear()
             flush()  # the fault goes to stderr, and click 8.1 leaves the order open
-        _complain(str(problem) for problem in error.problems)
+        _report_errors(str(problem) for problem in error.problems)
         if waiting := self._waiting_text():
             give(waiting.lstrip("\n"))
 
@@ -214,6 +214,6 @@ def _on_one_line(document: dict[str, Any]) -> str:
     return json.dumps(document)
 
 
-def _complain(faults: Iterable[str]) -> None:
+def _report_errors(faults: Iterable[str]) -> None:
     for fault in faults:
         say(f"pytest-reflex: {escape_control(fault)}")

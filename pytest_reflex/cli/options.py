@@ -28,10 +28,10 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
 
     settings = load(Path.cwd(), flags)
     context = click.get_current_context(silent=True)
-    told = context.meta.setdefault(__name__, set()) if context else set()
+    warned = context.meta.setdefault(__name__, set()) if context else set()
     for problem in map(str, settings.unknown):
-        if problem not in told:
-            told.add(problem)
+        if problem not in warned:
+            warned.add(problem)
             say(f"pytest-reflex: warning: {escape_control(problem)}")
     return settings
 
@@ -162,7 +162,6 @@ def dry_run_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 wait_option = click.option(
     "--wait",
-    "patience",
     type=click.FloatRange(min=0),
     default=15.0,
     metavar="SECONDS",

@@ -157,8 +157,8 @@ def follow(
 def _event_text(event: DriverEvent) -> str:
     from pytest_reflex.model.plain import one_line
 
-    told = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
-    given = {key: value for key, value in told.items() if value or type(value) is int}
+    fields = {key: value for key, value in event.fields.items() if key not in ("step", "seconds")}
+    given = {key: value for key, value in fields.items() if value or type(value) is int}
     words = [f"{key}={value}" for key, value in given.items()]
     what = [event.kind.value, event.fields.get("step", ""), *words]
     return one_line(f"[{event.iteration}] {' '.join(filter(None, what))}", 500)
@@ -206,26 +206,26 @@ def _text(row: RunRow, record: DriverRecord) -> str:
 @reason_option
 @now_option
 @wait_option
-def _stop(driver: StepDriver, name: str, reason: str | None, now: bool, patience: float) -> int:
+def _stop(driver: StepDriver, name: str, reason: str | None, now: bool, wait: float) -> int:
     """Ask the process of a run to stop before its next step."""
     from pytest_reflex.drivers.common.record_file import RunFile
 
     files = RunFile(Path.cwd(), driver.name, name)
-    ended = files.stop(reason or "", now=now, patience=patience)
+    ended = files.stop(reason or "", now=now, wait=wait)
     give(f"{name} has ended." if ended else f"{name} was asked to stop.")
-    return ExitCode.LOCKED if patience and not ended else ExitCode.OK
+    return ExitCode.LOCKED if wait and not ended else ExitCode.OK
 
 
 @click.command("feedback")
 @_name
 @click.argument("text")
 @wait_option
-def _feedback(driver: StepDriver, name: str, text: str, patience: float) -> int:
+def _feedback(driver: StepDriver, name: str, text: str, wait: float) -> int:
     """Say what the next step has to take into account."""
     from pytest_reflex.drivers.common.record_file import RunFile
 
     if not text.strip():
         raise UsageError("the feedback is empty")
-    taken = RunFile(Path.cwd(), driver.name, name).give_feedback(text, patience=patience)
+    taken = RunFile(Path.cwd(), driver.name, name).give_feedback(text, wait=wait)
     give(f"Recorded; {name} has it." if taken else f"Recorded; {name} has it at its next step.")
     return ExitCode.OK

@@ -75,7 +75,7 @@ def _run(
     except (Exception, KeyboardInterrupt, SystemExit) as error:
         interruptions.deaf = True
         if interruptions.received and isinstance(error, (click.Abort, KeyboardInterrupt)):
-            _complain("interrupted")
+            _report_error("interrupted")
             return interruptions.status()
         return _explain(error)
     return result if isinstance(result, int) else 0
@@ -99,20 +99,20 @@ def _explain(error: BaseException) -> int:
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.Abort() if isinstance(error.__cause__, KeyboardInterrupt):
-            _complain("interrupted")
+            _report_error("interrupted")
             return ExitCode.INTERRUPTED
         case click.exceptions.Abort():
-            _complain("aborted: nothing was done")
+            _report_error("aborted: nothing was done")
             return ExitCode.USER_STOP
         case click.ClickException():
-            _complain(_first_line(error))
+            _report_error(_first_line(error))
             return ExitCode.USAGE
         case ReflexError():
             for problem in error.problems:
-                _complain(str(problem))
+                _report_error(str(problem))
             return error.exit_code
         case KeyboardInterrupt():
-            _complain("interrupted")
+            _report_error("interrupted")
             return ExitCode.INTERRUPTED
         case SystemExit(code=0):  # the shell was told how a word may go on
             return ExitCode.OK
@@ -121,12 +121,12 @@ def _explain(error: BaseException) -> int:
             close_stdout()
             return ExitCode.NOT_PERSISTED
         case OSError():
-            _complain(str(error))
+            _report_error(str(error))
             return ExitCode.NOT_PERSISTED
     import traceback
 
     traceback.print_exception(error)
-    _complain("this is a bug in pytest-reflex; please report it")
+    _report_error("this is a bug in pytest-reflex; please report it")
     return ExitCode.INTERNAL
 
 
@@ -146,7 +146,7 @@ def _first_line(error: click.ClickException) -> str:
     return " ".join(error.format_message().split()) + hint
 
 
-def _complain(text: str) -> None:
+def _report_error(text: str) -> None:
     from pytest_reflex.model.plain import escape_control
 
     say(f"pytest-reflex: {escape_control(text)}")

@@ -43,8 +43,8 @@ def read_object(source: str, flag: str) -> Mapping[str, Any]:
                 text = file.read()
         found = parse_json(text.strip()) if text.strip() else None
     except (OSError, ValueError, ContractError) as error:
-        told = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{flag} {name}: {told}") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{flag} {name}: {reason}") from None
     if not isinstance(found, dict):
         what = "it is empty" if not text.strip() else "no JSON object"
         raise UsageError(f"{flag} {name}: {what}", hint="did the command before this one fail?")

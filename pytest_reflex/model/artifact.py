@@ -81,10 +81,10 @@ _WORDS = {
 def format_skipped(left_out: Iterable[SkippedFile]) -> str:
     """Return a few of them in words, the number of the others, and the option that may help."""
     found = list(left_out)
-    told = list_first(map(str, found), SHOWN)
+    text = list_first(map(str, found), SHOWN)
     if any(one.reason is Reason.LINK_OUTSIDE for one in found):
-        told += f"; {FOLLOW_LINKS}"
-    return told
+        text += f"; {FOLLOW_LINKS}"
+    return text
 
 
 BOM = "\ufeff"

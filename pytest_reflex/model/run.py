@@ -326,8 +326,8 @@ def total_cost(costs: Iterable[Cost | None]) -> dict[str, Any] | None:
 
 def _unknown(cost: Cost, key: str) -> int:
     """Return how many calls of a cost did not report an amount."""
-    told: Mapping[str, int] = cost.get("unknown", {})
-    return told.get(key, cost["calls"] if cost[key] is None else 0)
+    counts: Mapping[str, int] = cost.get("unknown", {})
+    return counts.get(key, cost["calls"] if cost[key] is None else 0)
 
 
 def _sum_known(costs: Sequence[Cost], key: str) -> Any:

@@ -43,7 +43,7 @@ class Refined:
 class StepRequest:
     """Everything a step may know. Fields that do not concern a step stay empty.
 
-    `history` are the last 3 events on the wire, without deltas and check bodies; `complaint` is
+    `history` are the last 3 events on the wire, without deltas and check bodies; `refusal` is
     the validation message of the first try where this is the second, and `refused` the start of
     the answer that it is about, `kept` the checks in it that can be used; `draft` is the text of
     `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `evaluation` is
@@ -75,7 +75,7 @@ class StepRequest:
     feedback: tuple[str, ...] = ()
     files: Files | None = None
     refined: Refined | None = None
-    complaint: str = ""
+    refusal: str = ""
     refused: str = ""
     kept: tuple[Mapping[str, Any], ...] = ()
     orders: str = ""

@@ -197,8 +197,8 @@ class CompiledCheck:
     @property
     def description(self) -> str:
         """What the check asks for, in one line; empty where nothing can be said."""
-        told = describe_params(self.spec) if self.describe is None else self.describe()
-        return one_line(told, LONGEST_DESCRIPTION)
+        text = describe_params(self.spec) if self.describe is None else self.describe()
+        return one_line(text, LONGEST_DESCRIPTION)
 
     @property
     def runs_foreign_code(self) -> bool:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pytest_reflex.process.guard_child import MARK
 
 _PROC = "/proc"
-_PATIENCE = 1.0  # seconds until a process that was sent KILL must be gone
+_KILL_TIMEOUT = 1.0  # seconds until a process that was sent KILL must be gone
 _LOOK = 0.005
 _TRIES, _MOMENT = 5, 0.001
 _OF_KERNEL = 0x0020_0000
@@ -115,7 +115,7 @@ def _environment(pid: int) -> bytes:
 def _kill_all(pids: Callable[[], Iterable[int]], is_meant: Callable[[int], bool]) -> int:
     """Kill until none is left: one that was not killed yet may have started another."""
     killed: set[int] = set()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _KILL_TIMEOUT
     while found := [pid for pid in pids() if is_meant(pid) and _kill(pid, is_meant)]:
         killed.update(found)
         if time.monotonic() > deadline:

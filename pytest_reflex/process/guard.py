@@ -75,12 +75,12 @@ class Reaper:
     def watch(self, leader: int) -> None:
         """Have the group of a child ended, should we be gone before it is released."""
         self._watched.add(leader)
-        self._tell(b"+%d" % leader)
+        self._send(b"+%d" % leader)
 
     def release(self, leader: int) -> None:
         """Take a child from the watch: nothing is left of it."""
         self._watched.discard(leader)
-        self._tell(b"-%d" % leader)
+        self._send(b"-%d" % leader)
 
     def watch_process(self, pid: int) -> None:
         """Have one process ended, should we be gone before it is released."""
@@ -88,12 +88,12 @@ class Reaper:
             if self._writer is None:
                 self._start()
         self._processes.add(pid)
-        self._tell(b"*%d" % pid)
+        self._send(b"*%d" % pid)
 
     def release_process(self, pid: int) -> None:
         """Take a process from the watch: it has ended, or is to go on."""
         self._processes.discard(pid)
-        self._tell(b"/%d" % pid)
+        self._send(b"/%d" % pid)
 
     def signal(self, number: int) -> None:
         """Send a signal to all that is watched, and to whatever carries our mark."""
@@ -109,12 +109,12 @@ class Reaper:
                 if self._writer is None:
                     self._start()
             self._watched.add(folder)
-            self._tell(b">" + os.fsencode(folder))
+            self._send(b">" + os.fsencode(folder))
 
     def drop(self, folder: Path) -> None:
         """Take a folder from the watch: it was removed."""
         self._watched.discard(folder)
-        self._tell(b"<" + os.fsencode(folder))
+        self._send(b"<" + os.fsencode(folder))
 
     @contextmanager
     def share(self) -> Iterator[None]:
@@ -151,7 +151,7 @@ class Reaper:
         self._hang_up()
         self._forget()
 
-    def _tell(self, line: bytes) -> None:
+    def _send(self, line: bytes) -> None:
         # Full, or nobody there: the search for marked processes is left.
         with suppress(BlockingIOError, BrokenPipeError):
             if (writer := self._connection()) is not None:

@@ -45,20 +45,20 @@ def _watch(owner: int) -> Leftovers:
     left = Leftovers()
     poll = select.poll()
     poll.register(0, select.POLLIN | select.POLLHUP)
-    patience: float | None = None
+    timeout: float | None = None
     try:
         poll.register(os.pidfd_open(owner), select.POLLIN)
     except (AttributeError, OSError):
-        patience = _WITHOUT_PIDFD * 1000
+        timeout = _WITHOUT_PIDFD * 1000
     torn = b""
     while os.getppid() == owner:
-        for descriptor, _ in poll.poll(patience):
+        for descriptor, _ in poll.poll(timeout):
             if descriptor != 0:
                 continue
             data = os.read(0, 1 << 16)
             if not data:  # closed a moment before the end
                 poll.unregister(0)
-                patience = 50
+                timeout = 50
                 continue
             *lines, torn = (torn + data).split(b"\n")
             note(lines, left)

@@ -32,10 +32,10 @@ def main(path: str, arguments: list[str]) -> None:
         if len(frame) < 8:
             return
         payload = _read(int.from_bytes(frame, "big"))
-        told = json.dumps(answer(payload) if payload else {}).encode()
-        os.write(1, len(told).to_bytes(8, "big"))
-        while told:
-            told = told[os.write(1, told) :]
+        data = json.dumps(answer(payload) if payload else {}).encode()
+        os.write(1, len(data).to_bytes(8, "big"))
+        while data:
+            data = data[os.write(1, data) :]
 
 
 def _load(path: str) -> Any:

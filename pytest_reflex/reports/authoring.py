@@ -44,23 +44,23 @@ def remark_text(remark: Diagnostic, lines: Lines) -> str:
     level = "error" if remark.is_error else f"warning [{remark.code}]"
     rule = f"rule {problem.rule_id}: " if problem.rule_id else ""
     where = f"{problem.place}: " if problem.place else ""
-    told = [escape_control(f"{where}{level}: {rule}{problem.message}")]
+    output = [escape_control(f"{where}{level}: {rule}{problem.message}")]
     margin = 4
     if problem.place and problem.place.line and (source := lines(problem.place)):
         number = str(problem.place.line)
         margin = max(len(number) + 2, 4)
         shown, caret = source_and_caret(source, problem.place.column)
-        told.append(f"{number:>{margin}} | {shown}")
+        output.append(f"{number:>{margin}} | {shown}")
         if caret:
-            told.append(f"{'':>{margin}} | {caret}")
+            output.append(f"{'':>{margin}} | {caret}")
     if problem.hint:
-        told += textwrap.wrap(
+        output += textwrap.wrap(
             one_line(problem.hint, 400),
             WIDTH,
             initial_indent=f"{'':>{margin}} = ",
             subsequent_indent=f"{'':>{margin}}   ",
         )
-    return "\n".join(told)
+    return "\n".join(output)
 
 
 def source_and_caret(line: str, column: int) -> tuple[str, str]:
@@ -215,13 +215,13 @@ def _sample_detail(one: RuleSampleResult, sample: SampleResult) -> Iterator[str]
 
 def _fix_rows(one: RuleSampleResult) -> Iterator[str]:
     """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
-    told = [sample.mended for sample in one.samples if sample.mended is not None]
-    if not told:
+    fixed = [sample.mended for sample in one.samples if sample.mended is not None]
+    if not fixed:
         return
     verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"
-    samples = pluralize(len(told), "bad sample")
-    if any(told):
-        yield f"{one.rule.id}: {verb} {sum(told)} of {samples}"
+    samples = pluralize(len(fixed), "bad sample")
+    if any(fixed):
+        yield f"{one.rule.id}: {verb} {sum(fixed)} of {samples}"
     else:
         yield f"warning: {one.rule.id}: {verb} none of {samples}"
 

@@ -138,8 +138,8 @@ def iteration_text(
         f"Would execute with: {agent}",
         f"Token count: {tokens:,} / {budget:,} budget",
     ]
-    if told := parts_text(parts):
-        lines.append(f"Tokens by part: {told}")
+    if text := parts_text(parts):
+        lines.append(f"Tokens by part: {text}")
     for gate in gates:
         absent = _absent((missing or {}).get(gate["name"], ""))
         lines.append(f"Gate {gate['name']}: {one_line(gate_text(gate), _LONGEST)}{absent}")
@@ -279,8 +279,8 @@ def _fixes(dry: DryRun) -> list[str]:
 
 def _command_text(dry: DryRun, rule_id: str, command: CheckCommand) -> str:
     written = command.written or command.argv
-    told = written if isinstance(written, str) else shlex.join(written)
-    return f"{rule_id}: {escape_control(told)}{_absent(dry.missing.get(rule_id, ''))}"
+    text = written if isinstance(written, str) else shlex.join(written)
+    return f"{rule_id}: {escape_control(text)}{_absent(dry.missing.get(rule_id, ''))}"
 
 
 def _question_lines(one: JudgeQuestion) -> list[str]:

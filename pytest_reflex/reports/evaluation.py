@@ -39,8 +39,8 @@ def remedy(row: RuleResult) -> str:
     if row.rule.hint and not (row.decisive and row.decisive.is_unjudged):
         return f"hint: {one_line(row.rule.hint, MESSAGE)}"
     wanted = (row.decisive.expected if row.decisive else "") or row.rule.description
-    is_told = row.decisive is not None and leads_with(row.decisive, wanted)
-    return "" if is_told else f"expected: {one_line(wanted, MESSAGE)}"
+    is_redundant = row.decisive is not None and leads_with(row.decisive, wanted)
+    return "" if is_redundant else f"expected: {one_line(wanted, MESSAGE)}"
 
 
 def not_installed_lines(evaluations: Iterable[Evaluation]) -> Iterator[str]:
@@ -171,8 +171,8 @@ def out_of_score(
     for row in evaluation.not_applicable if patterns else ():
         for pattern in {check.pattern: None for check in row.checks if check.pattern}:
             yield "", f"pattern of {row.rule.id}: {one_line(pattern, _LONGEST)}"
-    if told := switched_off_line(evaluation.switched_off):
-        yield "OFF", told
+    if line := switched_off_line(evaluation.switched_off):
+        yield "OFF", line
 
 
 def switched_off_line(found: Sequence[SwitchedOff]) -> str:

@@ -162,10 +162,10 @@ def critique_lines(
     every = (*evaluation.failed, *evaluation.warnings)
     rows = [r for r in every if not (r.same_cause or r.needs)]
     lines = [_of_rule(r.rule.id, f"{_shorten(escape_control(r.message))}{_place(r)}") for r in rows]
-    told = same_causes(every)
+    texts = same_causes(every)
     for name, rule_ids in rules_not_installed(every).items():
-        told.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
-    return lines + [[(f"  - {text}", "")] for text in told]
+        texts.append(f"not measured without {name}, which is not installed: {', '.join(rule_ids)}")
+    return lines + [[(f"  - {text}", "")] for text in texts]
 
 
 def _of_rule(rule_id: str, text: str) -> Line:

@@ -79,5 +79,5 @@ def _wrap_line(line: Line, width: int, indent: int) -> Iterator[Line]:
         at = flat.index(row[margin:], at)
         of_row = [tones[at]] * margin + tones[at : at + len(row) - margin]
         at += len(row) - margin
-        told = groupby(zip(of_row, row, strict=True), key=lambda pair: pair[0])
-        yield [("".join(char for _, char in group), tone) for tone, group in told]
+        groups = groupby(zip(of_row, row, strict=True), key=lambda pair: pair[0])
+        yield [("".join(char for _, char in group), tone) for tone, group in groups]

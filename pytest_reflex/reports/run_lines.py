@@ -56,12 +56,12 @@ def _calls(number: int) -> str:
 def budget_text(budget: Mapping[str, float], spend: Spend) -> str:
     """Return how much of each part of a budget is used: "calls 3 of 10, usd 0.12 of 2"."""
     unknown = {"usd": spend.unknown, "tokens": spend.unknown_tokens}
-    told = []
+    parts = []
     for key, limit in budget.items():
         amount = f"{getattr(spend, key):g}"
         used = _format_known(amount, unknown.get(key, 0), spend.calls) if spend.calls else amount
-        told.append(f"{key} {used or 'unknown'} of {limit:g}")
-    return ", ".join(told)
+        parts.append(f"{key} {used or 'unknown'} of {limit:g}")
+    return ", ".join(parts)
 
 
 def unknown_of(spend: Spend) -> list[str]:

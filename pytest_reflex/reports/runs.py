@@ -284,8 +284,8 @@ def tree_lines(nodes: Sequence[tuple[str, int]], data: Mapping[str, Any]) -> Ite
 
 
 def _sensors(readings: Mapping[str, Mapping[str, str]]) -> str:
-    told = [f"{name} {one['state']}{_in_brackets(one['value'])}" for name, one in readings.items()]
-    return f" - {', '.join(told)}" if told else ""
+    texts = [f"{name} {one['state']}{_in_brackets(one['value'])}" for name, one in readings.items()]
+    return f" - {', '.join(texts)}" if texts else ""
 
 
 def _in_brackets(text: str) -> str:

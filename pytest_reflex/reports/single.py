@@ -145,9 +145,10 @@ def refinement_text(
     if done.by == "nobody":
         page.add("NOTHING", "no issue was named: the artifact is as it was", tone="good")
     else:
-        told = change_line(changed)
+        summary = change_line(changed)
         page.add(
-            "REFINED", f"{told if told != 'nothing' else 'nothing was changed'} (by {done.by})"
+            "REFINED",
+            f"{summary if summary != 'nothing' else 'nothing was changed'} (by {done.by})",
         )
     if done.fixed:
         page.add("FIXED", ", ".join(done.fixed), tone="good")

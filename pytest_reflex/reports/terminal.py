@@ -194,8 +194,8 @@ class Page:
         """List the rules that passed, with what their checks found."""
         for row in results:
             if row.passed:
-                told = row.message or row.rule.description
-                self.add("PASS", f"{row.rule.id}: {one_line(told, _MESSAGE)}", tone="good")
+                message = row.message or row.rule.description
+                self.add("PASS", f"{row.rule.id}: {one_line(message, _MESSAGE)}", tone="good")
                 self._show_patterns(row)
                 self._show(row)
 
@@ -237,8 +237,8 @@ def decision_lines(
     lines: list[str] = []
     if len(decision.judged) > 1:
         lines += [*overview(decision.judged), ""]
-    told = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j, details)]
-    for judged in told[:listed]:
+    shown = [j for j in decision.judged if len(decision.judged) == 1 or _has_news(j, details)]
+    for judged in shown[:listed]:
         lines += evaluation_lines(
             judged,
             width=width,
@@ -248,8 +248,8 @@ def decision_lines(
             details=details,
         )
         lines.append("")
-    if len(told) > listed:
-        lines += [f"and {len(told) - listed} more artifacts that did not pass or were warned", ""]
+    if len(shown) > listed:
+        lines += [f"and {len(shown) - listed} more artifacts that did not pass or were warned", ""]
     page = Page(width, style, listed)
     for problem in decision.problems:
         page.add("ERROR", str(problem), tone="bad")

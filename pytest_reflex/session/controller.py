@@ -43,7 +43,7 @@ class Controller:
         self._json = self._json_path()
         self._faults: list[Problem] = []
         self._foreign_faults = False
-        self._looped = self._told = False
+        self._looped = self._reported = False
         self._folder: Path | None = None
         self._worker_ids: list[str] = []
         self._votes: dict[str, Any] = {}
@@ -235,7 +235,7 @@ class Controller:
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        self._told = True
+        self._reported = True
         if self.decision and self.decision.concerned:
             terminal.show(terminalreporter, self.decision)
 
@@ -265,8 +265,8 @@ class Controller:
         if self.decision is None or not self.decision.concerned:
             return status
         gate = self.decision.gate
-        if not self._told and gate.blocks and sys.__stderr__:
-            self._told = True
+        if not self._reported and gate.blocks and sys.__stderr__:
+            self._reported = True
             reasons = escape_control("; ".join(gate.reasons))
             sys.__stderr__.write(f"reflex gate {gate.status.value.upper()}: {reasons}\n")
         return exit_status(status, gate, criteria_faults=False) if gate.blocks else status

@@ -77,7 +77,7 @@ def evaluate_by_pytest(
     with temporary_folder("pytest-reflex-") as folder:
         forked = run_in_fork(
             lambda send: _session(prepared, folder, outbox.open(send)),
-            seconds=_patience(prepared) if seconds is None else seconds,
+            seconds=_time_limit(prepared) if seconds is None else seconds,
             mark=f"{MARK}={mark}",
             hear=lambda line: hand_on(target, line),
         )
@@ -125,7 +125,7 @@ def _cast(line: bytes) -> CastVote:
     return CastVote.from_json(json.loads(line.removeprefix(VOTE)))
 
 
-def _patience(prepared: PreparedTarget) -> float:
+def _time_limit(prepared: PreparedTarget) -> float:
     """Return seconds that a session cannot need unless something hangs in this process itself."""
     starting = [check for check in prepared.checks.values() if not check.in_process]
     total = sum(

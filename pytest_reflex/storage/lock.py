@@ -20,10 +20,10 @@ from pytest_reflex.errors import LockedError, StateError, is_transient, read_or_
 from pytest_reflex.storage.atomic import PRIVATE
 from pytest_reflex.storage.files import open_regular
 
-_PATIENCE = 0.5
+_TIMEOUT = 0.5
 _POLL = 0.02
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER_PATIENCE = 5.0
+_FOLDER_TIMEOUT = 5.0
 
 
 class Holder(Protocol):
@@ -148,7 +148,7 @@ def take_lock(descriptor: int, path: Path, what: str = "") -> None:
     `what` is what that process drives, by default what the folder of the file is called.
     """
     # Whoever looks with `is_locked` holds the lock for a moment, so one refusal says nothing.
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -190,7 +190,7 @@ def folder_lock(folder: Path) -> Iterator[bool]:
 
 
 def _wait_for_lock(descriptor: int) -> bool:
-    deadline = time.monotonic() + _FOLDER_PATIENCE
+    deadline = time.monotonic() + _FOLDER_TIMEOUT
     while time.monotonic() < deadline:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ from pytest_reflex.agents.answers import Output, source
 from pytest_reflex.agents.command import CommandAgent
 from pytest_reflex.agents.rate_limit import (
     RetryPolicy,
-    patiently,
+    ask_with_retries,
     read_marks,
     retry_after,
     wait_or_cancel,
@@ -47,9 +47,9 @@ class Stage:
         self.waits.append(seconds)
         return len(self.waits) == self.ends_at
 
-    def run(self, patience: RetryPolicy | None = None, **more: Any) -> Reply:
+    def run(self, retry: RetryPolicy | None = None, **more: Any) -> Reply:
         asked = Question(prompt="?", tell=self.told.append, **more)
-        return patiently(self.ask, asked, patience or RetryPolicy(), self.pause)
+        return ask_with_retries(self.ask, asked, retry or RetryPolicy(), self.pause)
 
 
 def test_a_refused_tool_is_asked_again_after_longer_and_longer_waits() -> None:

@@ -125,7 +125,7 @@ def test_draft_is_given_where_there_is_no_artifact_yet() -> None:
 
 
 def test_refusal_is_told_with_its_reason() -> None:
-    prompt = prompt_for(request(Step.PLAN, complaint="/plan: has 2 items"))
+    prompt = prompt_for(request(Step.PLAN, refusal="/plan: has 2 items"))
     assert "## Your last answer was refused\n\nReason: /plan: has 2 items" in prompt
     assert "refused" not in prompt_for(request(Step.PLAN))
 
@@ -133,7 +133,7 @@ def test_refusal_is_told_with_its_reason() -> None:
 @pytest.mark.parametrize("step", FULL)
 def test_a_retry_holds_the_refused_answer_shortened_and_as_data(step: Step) -> None:
     answer = 'no\n## Required output\n\n"yes"' + "x" * 5_000
-    asked = request(step, **FULL[step], complaint="it is none", refused=answer)
+    asked = request(step, **FULL[step], refusal="it is none", refused=answer)
     prompt = prompt_for(asked)
     assert json.dumps(answer)[:900] in prompt
     assert "x" * 1_000 not in prompt

@@ -74,7 +74,7 @@ def test_a_prompt_that_drifted_is_a_miss_that_says_where(tmp_path: Path) -> None
 def test_the_second_try_of_a_miss_says_the_same(tmp_path: Path) -> None:
     agent = recorded(tmp_path, (ask(run_id=RUN, plan=("say it",)), said("x")))
     error = agent.respond(ask(plan=("sing it",))).error
-    assert agent.respond(ask(plan=("sing it",), complaint=error)).error == error
+    assert agent.respond(ask(plan=("sing it",), refusal=error)).error == error
     assert [call.number for call in agent.unused_calls()] == [1]
 
 
@@ -85,10 +85,10 @@ def test_a_call_that_was_never_made_is_a_miss(tmp_path: Path) -> None:
 
 
 def test_a_second_try_has_its_own_answer(tmp_path: Path) -> None:
-    first, second = ask(run_id=RUN), ask(run_id=RUN, complaint="no JSON")
+    first, second = ask(run_id=RUN), ask(run_id=RUN, refusal="no JSON")
     agent = recorded(tmp_path, (first, said("bad")), (second, said("good")))
     assert agent.respond(ask()).text == "bad"
-    assert agent.respond(ask(complaint="no JSON")).text == "good"
+    assert agent.respond(ask(refusal="no JSON")).text == "good"
 
 
 def test_of_a_call_that_an_interruption_repeated_the_last_answer_counts(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_another_task_is_a_miss_in_another_version_too(tmp_path: Path) -> None:
 
 
 def test_the_second_try_of_another_version_has_its_own_answer(tmp_path: Path) -> None:
-    first, second = ask(), ask(complaint="no JSON")
+    first, second = ask(), ask(refusal="no JSON")
     agent = of_version(tmp_path, (first, OLD, "bad"), (second, f"{OLD}, again", "good"))
     assert [agent.respond(one).text for one in (first, second)] == ["bad", "good"]
 
@@ -221,4 +221,4 @@ def test_the_second_try_of_another_version_has_its_own_answer(tmp_path: Path) ->
 def test_what_another_version_took_and_today_refuses_is_answered_again(tmp_path: Path) -> None:
     agent = of_version(tmp_path, (ask(Step.PREPARE), OLD, "taken"))
     assert agent.respond(ask(Step.PREPARE)).text == "taken"
-    assert agent.respond(ask(Step.PREPARE, complaint="no check for a.x.y")).text == "taken"
+    assert agent.respond(ask(Step.PREPARE, refusal="no check for a.x.y")).text == "taken"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reflex.cli.on_save import PATIENCE, Stamps, look, next_save
+from pytest_reflex.cli.on_save import DOUBTFUL_LOOKS, Stamps, look, next_save
 
 FILE, OTHER = Path("a.md"), Path("b.md")
 OLD, NEW, LONGER = (1, 1, 10, 1), (2, 2, 20, 1), (3, 3, 30, 1)
@@ -19,11 +19,11 @@ SEEN: dict[str, tuple[list[Stamps], Stamps]] = {
     "a save": ([{FILE: OLD}, {FILE: NEW}], {FILE: NEW}),
     "a save in two steps": ([{FILE: OLD}, {FILE: NEW}, {FILE: LONGER}], {FILE: LONGER}),
     "a file that is emptied first": (
-        [{FILE: OLD}, *[{FILE: EMPTY}] * (PATIENCE - 1), {FILE: NEW}],
+        [{FILE: OLD}, *[{FILE: EMPTY}] * (DOUBTFUL_LOOKS - 1), {FILE: NEW}],
         {FILE: NEW},
     ),
     "a file that is away for a moment": (
-        [{FILE: OLD}, *[{FILE: GONE}] * (PATIENCE - 1), {FILE: NEW}],
+        [{FILE: OLD}, *[{FILE: GONE}] * (DOUBTFUL_LOOKS - 1), {FILE: NEW}],
         {FILE: NEW},
     ),
     "a file that is away": ([{FILE: OLD}, {FILE: GONE}], {FILE: GONE}),

@@ -17,7 +17,7 @@ from typing import Self
 
 import pyte
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 
 
 class Terminal:
@@ -97,7 +97,7 @@ class Terminal:
 
     def wait_for(self, *texts: str) -> str:
         """Return the screen once all texts stand on it."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not all(text in self.shown for text in texts):
             there = self.read()
             assert there or all(text in self.shown for text in texts), self.everything
@@ -106,10 +106,10 @@ class Terminal:
 
     def end(self) -> int:
         """Return the exit status once the program has ended."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while self.read():
             assert time.monotonic() < deadline, self.everything
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT)
 
     def interrupt(self) -> None:
         """Press Ctrl-C."""

@@ -1,4 +1,4 @@
-"""What the command line complains of is made visible before a terminal sees it."""
+"""What the command line reports is made visible before a terminal sees it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS.keys())
-def test_t06_a_word_in_a_complaint_moves_no_cursor(
+def test_t06_a_word_in_an_error_moves_no_cursor(
     words: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

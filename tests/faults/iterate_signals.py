@@ -47,7 +47,7 @@ command = "sh hold.sh gate"
 command = ["sh", "agent.sh"]
 grace = {grace}
 """
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ def _played(folder: Path, case: Case) -> list[str]:
         try:
             wait_until((folder / "held").exists)
             _send(process, case, folder, env)
-            _, err = process.communicate(timeout=_PATIENCE)
+            _, err = process.communicate(timeout=_TIMEOUT)
         except (TimeoutError, subprocess.TimeoutExpired) as error:
             return [f"{type(error).__name__}"]
         finally:
             process.kill()
             process.wait()
         mark = f"{RUN_DIR}={folder / '.rooda/log/build'}".encode()
-        gone = gone_within(_PATIENCE, lambda: [*living(), *living_with(mark)])
+        gone = gone_within(_TIMEOUT, lambda: [*living(), *living_with(mark)])
         wrong = [] if gone else ["something is alive"]
         wrong += _judged(process.returncode, err, case)
         if case.signal != "SIGTSTP":
@@ -106,7 +106,7 @@ def _send(process: subprocess.Popen[str], case: Case, folder: Path, env: dict[st
         wait = "60" if case.signal == "stop --now" and not case.twice else "0"
         for _ in range(1 + case.twice):
             asking = _started(folder, env, *case.signal.split(), "build", "--wait", wait)
-            asking.communicate(timeout=_PATIENCE)
+            asking.communicate(timeout=_TIMEOUT)
         if case.signal == "stop":
             (folder / f"hold-{case.where}").unlink()
         return
@@ -137,7 +137,7 @@ def _resumed(folder: Path, env: dict[str, str], *, done: int) -> Iterator[str]:
     for path in folder.glob("hold-*"):
         path.unlink()
     process = _started(folder, env, "resume", "build")
-    _, err = process.communicate(timeout=_PATIENCE)
+    _, err = process.communicate(timeout=_TIMEOUT)
     if process.returncode != 0:
         yield f"resume left with {process.returncode}: {err[-200:]}"
     if (folder / ".rooda/state/build.control.json").exists():

@@ -30,7 +30,7 @@ SAID = "Say it louder"
 ASKED: dict[str, tuple[str, ...]] = {
     "stop": ("stop",), "stop --now": ("stop", "--now"), "feedback": ("feedback",)
 }  # fmt: skip
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 # Beside the project: in it nothing may change while an agent or a check is at work.
 _SHELL = """\
 beside={beside}
@@ -128,7 +128,7 @@ class Asked:
 
     def run(self, argv: Sequence[str]) -> tuple[int, str]:
         process = self.start(argv)
-        out, _ = process.communicate(timeout=_PATIENCE * 2)
+        out, _ = process.communicate(timeout=_TIMEOUT * 2)
         return process.returncode, out
 
     def lines(self, name: str) -> list[str]:
@@ -236,7 +236,7 @@ def _played(folder: Path, case: tuple[str, str, str], calls: list[str]) -> list[
     hold.touch()
     process = run.start(run.new)
     try:
-        wait_until((folder / "held").exists, _PATIENCE)
+        wait_until((folder / "held").exists, _TIMEOUT)
         words = (SAID,) if asked == "feedback" else ()
         verb, *flags = ASKED[asked]
         words = (run.name, *words) if run.group == "iterate" or not words else words
@@ -250,7 +250,7 @@ def _played(folder: Path, case: tuple[str, str, str], calls: list[str]) -> list[
         process.communicate()
     wrong = [] if status == 0 else [f"who asked was reported {told}"]
     mark = f"{RUN_DIR}={run.folder / run.run_folder}".encode()
-    wrong += [] if gone_within(_PATIENCE, lambda: [*living_with(mark)]) else ["it is alive"]
+    wrong += [] if gone_within(_TIMEOUT, lambda: [*living_with(mark)]) else ["it is alive"]
     hold.unlink()
     return wrong + _resumed(run, asked, calls)
 

@@ -27,7 +27,7 @@ STATUS = {
 }
 _PAUSE = 0.3
 _GRACE = 100  # of a stubborn agent: nobody waits that long for the second signal
-_PATIENCE = 60
+_TIMEOUT = 60
 _ORPHANED = 5.0  # seconds
 
 
@@ -111,7 +111,7 @@ def _judged(
     since = time.monotonic()
     if case.signal == "SIGTSTP":
         driven.release(case.step)
-    status = process.wait(_PATIENCE)
+    status = process.wait(_TIMEOUT)
     seconds = time.monotonic() - since
     if status != STATUS[case.signal]:
         wrong.append(f"exit {status}, not {STATUS[case.signal]}: {driven.log()[-200:]}")
@@ -148,7 +148,7 @@ def _paused(process: Popen[bytes], held: int, case: Case) -> Iterator[str]:
     process.send_signal(signal.SIGTSTP)
     wait_until(lambda: stopped(process.pid))
     try:
-        wait_until(lambda: stopped(held), _PATIENCE)
+        wait_until(lambda: stopped(held), _TIMEOUT)
     except TimeoutError:
         yield "what it had started went on while it was stopped"
     process.send_signal(signal.SIGCONT)

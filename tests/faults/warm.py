@@ -29,7 +29,7 @@ from tests.faults.read_side import ReadSide
 ROOT = Path(__file__).parent.parent.parent
 NO_FAULT = Fault()
 NOBODY = 65534
-PATIENCE = 60  # seconds; a command line that takes longer hangs
+TIMEOUT = 60  # seconds; a command line that takes longer hangs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Warm:
 
     def __exit__(self, *error: object) -> None:
         with contextlib.suppress(OSError):
-            self._server.communicate(timeout=PATIENCE)
+            self._server.communicate(timeout=TIMEOUT)
 
 
 @cache
@@ -156,7 +156,7 @@ def _child(job: Mapping[str, Any], gate: int, stdout: int, stderr: int, calls: i
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
         os.chdir(job["cwd"])
-        signal.alarm(PATIENCE)
+        signal.alarm(TIMEOUT)
         if job["ordinary"] and os.geteuid() == 0:
             os.setgroups([])
             os.setgid(NOBODY)

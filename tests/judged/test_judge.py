@@ -225,10 +225,10 @@ PIECES = st.sampled_from(
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=20)), max_size=12).map("".join), st.booleans())
 def test_no_prompt_is_an_answer_to_itself(text: str, again: bool) -> None:
-    complaint = "no reasons" if again else ""
+    refusal = "no reasons" if again else ""
     asked = case(text, rubric=text or "x")
     with pytest.raises(ContractError):
-        read_judgement(judge_prompt(asked, complaint), case_number(asked, complaint))
+        read_judgement(judge_prompt(asked, refusal), case_number(asked, refusal))
 
 
 @pytest.mark.parametrize(("table", "longest"), [({}, 900.0), ({"longest_reset": 60}, 60.0)])
@@ -237,4 +237,4 @@ def test_no_session_of_tests_waits_for_hours(
 ) -> None:
     agent = for_votes(agent_from_table("jury", {"command": ["t"], **table}))
     assert isinstance(agent, CommandAgent)
-    assert agent.patience.longest_reset == longest
+    assert agent.retry.longest_reset == longest

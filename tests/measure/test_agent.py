@@ -98,8 +98,8 @@ def test_a_value_that_is_no_finite_number_is_an_error(word: str) -> None:
     tool = Tool()
     measure = AgentMeasure(tool, "Count the pages.")
 
-    def text(complaint: str) -> str:
-        case = measure.prompt(complaint).partition("Case number: ")[2][:16]
+    def text(refusal: str) -> str:
+        case = measure.prompt(refusal).partition("Case number: ")[2][:16]
         return (
             f'{{"case": "{case}", "evidence": ["x"], "value": {word}, "unit": "", '
             '"status": "passed"}'

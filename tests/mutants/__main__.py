@@ -80,7 +80,7 @@ class Trials:
             path=mutant.module,
             source=source,
             mutated=new,
-            turns=[(turn, self._patience(turn)) for turn in turns],
+            turns=[(turn, self._time_limit(turn)) for turn in turns],
         )
         return Result(
             **reply,
@@ -90,7 +90,7 @@ class Trials:
             seconds=time.monotonic() - started,
         )
 
-    def _patience(self, turn: Sequence[str]) -> float:
+    def _time_limit(self, turn: Sequence[str]) -> float:
         return _START + _SLOWER * sum(self.lines.seconds[test] for test in turn)
 
     def keep(self, mutant: Mutant, result: Result) -> None:
@@ -105,7 +105,7 @@ class Trials:
         if not tests:
             return []
         with _worker(folder) as worker:
-            reply = _ask(worker, tests=tests, seconds=self._patience(tests))
+            reply = _ask(worker, tests=tests, seconds=self._time_limit(tests))
         if reply["status"] not in (0, 1):
             raise SystemExit(f"the tests that killed mutants cannot be run: {reply}")
         return [str(test) for test in reply["failed"]]

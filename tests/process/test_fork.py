@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.process import fork
 from pytest_reflex.process.fork import Send, run_in_fork
 
-PATIENT = 60.0
+TIMEOUT = 60.0
 
 
 @pytest.fixture(params=["pidfd", "no pidfd"], autouse=True)
@@ -44,23 +44,23 @@ def _leaves_its_pipe_to_a_child(send: Send) -> int:
 
 
 def test_its_lines_and_its_status_arrive() -> None:
-    done = run_in_fork(_tells, seconds=PATIENT)
+    done = run_in_fork(_tells, seconds=TIMEOUT)
     assert (done.lines, done.status, done.timed_out) == ((b"one", b"two"), 7, False)
 
 
 def test_each_line_is_heard_when_it_comes() -> None:
     heard: list[bytes] = []
-    run_in_fork(_tells, seconds=PATIENT, hear=heard.append)
+    run_in_fork(_tells, seconds=TIMEOUT, hear=heard.append)
     assert heard == [b"one", b"two"]
 
 
 def test_the_end_of_its_pipe_is_not_its_own() -> None:
-    done = run_in_fork(_closes_its_pipe, seconds=PATIENT)
+    done = run_in_fork(_closes_its_pipe, seconds=TIMEOUT)
     assert (done.lines, done.status, done.timed_out) == ((b"one",), 7, False)
 
 
 def test_a_pipe_that_stays_open_keeps_nobody_waiting() -> None:
-    done = run_in_fork(_leaves_its_pipe_to_a_child, seconds=PATIENT)
+    done = run_in_fork(_leaves_its_pipe_to_a_child, seconds=TIMEOUT)
     assert (done.lines, done.status, done.timed_out) == ((b"one",), 7, False)
 
 

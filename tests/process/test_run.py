@@ -163,7 +163,7 @@ def test_f23_an_interrupt_at_any_moment_of_the_start_leaves_nothing() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-        gc.collect()  # a lost Popen complains here, and not in a test that comes later
+        gc.collect()  # a lost Popen warns here, and not in a test that comes later
 
 
 def test_stopped_command_hears_that_it_has_to_end() -> None:

@@ -273,10 +273,10 @@ def judge(folder: Path) -> Story:
     )
     agent = _Asked()
 
-    def refuse(text: str, complaint: str) -> str:
+    def refuse(text: str, refusal: str) -> str:
         raise ContractError("the answer holds no JSON object that keeps the contract")
 
-    ask_for(agent, lambda complaint: Question(prompt=judge_prompt(case, complaint)), refuse)
+    ask_for(agent, lambda refusal: Question(prompt=judge_prompt(case, refusal)), refuse)
     for number, prompt in enumerate(agent.prompts, 1):
         yield f"try{number}", Golden(prompt, _split(prompt))
 

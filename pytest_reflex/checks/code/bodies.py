@@ -114,14 +114,14 @@ def _may_pass(function: _Function, around: _Around) -> bool:
     if around.owner is not None and (around.is_base or around.owner.bases):
         return True
     last = (function.end_lineno or function.lineno) + 1
-    told = [around.comments[n] for n in range(function.lineno, last) if n in around.comments]
-    if any(map(_NOT_YET.search, told)):
+    comments = [around.comments[n] for n in range(function.lineno, last) if n in around.comments]
+    if any(map(_NOT_YET.search, comments)):
         return False
     if _NO_ACTION.fullmatch(function.name) or around.names[function.name] > 1:
         return True
     if around.owner is not None and _CALLED_BY_OTHERS.fullmatch(function.name):
         return True
-    return bool(told)
+    return bool(comments)
 
 
 def _is_left_to_others(function: _Function, error: ast.Raise, around: _Around) -> bool:

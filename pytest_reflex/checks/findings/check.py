@@ -199,8 +199,8 @@ class _Tool:
     def _verdict(self, counted: CountedFindings, artifact: Artifact) -> CheckResult:
         too_many = self.limits.find_excess(counted)
         location = _location(counted, artifact)
-        told = [f"{level}: {finding}" for level, finding in counted.findings]
-        more = [f"... {len(told) - SHOWN} more"] if len(told) > SHOWN else []
+        lines = [f"{level}: {finding}" for level, finding in counted.findings]
+        more = [f"... {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
         message = counted.summary()
         if too_many:
             level, first = counted.findings[0]
@@ -212,7 +212,7 @@ class _Tool:
         return CheckResult(
             outcome=Outcome.FAIL if too_many else Outcome.PASS,
             message=message,
-            evidence="\n".join([*told[:SHOWN], *more]),
+            evidence="\n".join([*lines[:SHOWN], *more]),
             location=location,
             findings=_locate(counted, artifact) if too_many else (),
             more_findings=max(len(counted.findings) - MOST_FINDINGS, 0) if too_many else 0,

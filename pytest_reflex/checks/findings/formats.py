@@ -305,10 +305,10 @@ def _refuse_hidden(suite: Element, *, counts_tests: bool) -> None:
             f"the suite {name!r} declares {tests} tests and contains {len(cases)}"
         )
     shown = sum(len(case.below("failure", "error")) for case in cases)
-    told = number_in(suite, "failures") + number_in(suite, "errors")
-    if told > shown:
+    declared = number_in(suite, "failures") + number_in(suite, "errors")
+    if declared > shown:
         raise UnreadableReportError(
-            f"the suite {name!r} declares {told} failures and contains {shown}"
+            f"the suite {name!r} declares {declared} failures and contains {shown}"
         )
 
 

@@ -92,17 +92,17 @@ def _make(params: Mapping[str, Any]) -> Judge:
 
 def _report(found: list[tuple[int, int]], pattern: str, least: int, most: int | None) -> Report:
     count = len(found)
-    told = f"pattern found {count} times" if count > 1 else "pattern found"
+    text = f"pattern found {count} times" if count > 1 else "pattern found"
     if most is not None and count > most:
         wanted = f"; at most {most} are wanted" if most else "; it must not be there"
         return Report(
-            [Finding(told + wanted, line, column, pattern=pattern) for line, column in found[most:]]
+            [Finding(text + wanted, line, column, pattern=pattern) for line, column in found[most:]]
         )
-    told = told if count else "pattern not found"
+    text = text if count else "pattern not found"
     if count < least:
-        what = f"{told}; at least {least} are wanted" if count else told
+        what = f"{text}; at least {least} are wanted" if count else text
         return Report([Finding(what, pattern=pattern)])
-    return Report((), told)
+    return Report((), text)
 
 
 def _language_name(language: str) -> str:

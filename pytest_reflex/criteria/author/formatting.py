@@ -31,7 +31,7 @@ MOST_BYTES = 20_000_000
 """How large a formatted text may be."""
 
 _FILE = "{file}"
-_TOLD = 2_000  # bytes of what a command that failed said last
+_LAST_BYTES = 2_000  # bytes of what a command that failed said last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +151,9 @@ def _look_at(finished: Finished, command: Command, timeout: float) -> None:
     if finished.returncode == 0:
         return
     problem = command.problem(finished.returncode) or f"exit status {finished.returncode}"
-    told = finished.stderr[-_TOLD:].decode("utf-8", "replace")
+    output = finished.stderr[-_LAST_BYTES:].decode("utf-8", "replace")
     hidden = secrets(os.environ, os.environ, ())
-    lines = redact_ends(redact(told, hidden), hidden).strip().splitlines()
+    lines = redact_ends(redact(output, hidden), hidden).strip().splitlines()
     raise FixError(f"{problem}: {lines[-1].strip()}" if lines else problem)
 
 

@@ -152,8 +152,8 @@ def single_files(
         yield seed
         return
     files = seed.sample.files
-    told = {r.location.path.removeprefix(f"{FOLDER}/") for r in results if r.location}
-    named = [n for n in files if n in told or selects(globs, n)]
+    located = {r.location.path.removeprefix(f"{FOLDER}/") for r in results if r.location}
+    named = [n for n in files if n in located or selects(globs, n)]
     for name in named or files:
         others = {other: text for other, text in files.items() if other != name}
         yield replace(seed, what=f"{seed.what}: {name}", text=files[name], name=name, beside=others)
@@ -181,7 +181,7 @@ def together(whole: Original, streams: Sequence[Iterator[Original]]) -> Iterator
             yield replace(whole, what=what, beside=texts)
 
 
-def lines_told(seed: Original, results: Sequence[CheckResult]) -> list[int]:
+def located_lines(seed: Original, results: Sequence[CheckResult]) -> list[int]:
     """Return the lines of the file that results point to."""
     places = [result.location for result in results if result.location]
     if seed.beside is not None:

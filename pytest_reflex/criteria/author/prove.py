@@ -26,7 +26,7 @@ from pytest_reflex.criteria.author.proof import (
     asks_of_all,
     empty_original,
     is_text,
-    lines_told,
+    located_lines,
     remove_files,
     seed_of,
     single_files,
@@ -99,13 +99,13 @@ class Prover:
         tried = replace(rule, checks=tuple(check.spec for check in chosen))
         trial = _Trial(self, tried, chosen, folder)
         trial.run()
-        told = iter(trial.failed_on)
+        failures = iter(trial.failed_on)
         return RuleProof(
             rule=rule,
             proof=_with_judge(trial, checks),
             empty=trial.empty,
             is_absence=trial.is_absence,
-            failed_on=tuple(next(told) if may else None for may in runnable),
+            failed_on=tuple(next(failures) if may else None for may in runnable),
             tried=trial.tried,
             message=trial.message if trial.applied else _NEVER,
             cut=trial.cut,
@@ -288,7 +288,7 @@ class _Trial:
         if not is_text(seed):
             return
         spans: Spans = find_matches(self.checks, seed.text)
-        lines = lines_told(seed, results)
+        lines = located_lines(seed, results)
         paths = [
             s.params["path"] for s in self.rule.checks if isinstance(s.params.get("path"), str)
         ]

@@ -112,7 +112,7 @@ class Progress:
             now = self._seconds()
             self._since = {name: (agent, now) for name, agent in begun.items()}
             for text in filter(None, map(self.view.start_line, self._running_steps())):
-                self._tell(text)
+                self._report(text)
 
     def _ends(self, event: DriverEvent) -> None:
         """Forget a step that has ended; a driver that names none has one at a time."""
@@ -138,12 +138,12 @@ class Progress:
         if running := self._running_steps():
             # A timer calls this, perhaps in the middle of a line: then that line is enough.
             with suppress(RuntimeError):
-                self._tell(self.view.goes_on(running))
+                self._report(self.view.goes_on(running))
 
     def _running_steps(self) -> list[RunningStep]:
         now = self._seconds()
         return [RunningStep(name, agent, now - at) for name, (agent, at) in self._since.items()]
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         if self.say:
             self.say(text)

@@ -201,15 +201,15 @@ def act_or_ask(
     is_driven: Callable[[], bool],
     is_done: Callable[[], bool],
     asked: Callable[[bool], Answer],
-    patience: float,
+    wait: float,
 ) -> Answer:
     """Return what `act` comes to where no process drives the run, else what asking its driver does.
 
     `act` raises LockedError where another process drives the run. `ask` leaves a request, `is_done`
-    looks whether the driver has taken it; after `patience` seconds no one waits any more. `asked`
+    looks whether the driver has taken it; the wait ends after `wait` seconds. `asked`
     makes the answer then: True where it was taken.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + wait
     while True:
         try:
             return act()

@@ -119,7 +119,7 @@ class CommandFiles:
 
     def _operands(self, words: Sequence[str]) -> None:
         """Take in the files and programs that words name, but no files that a program judges."""
-        told_by: tuple[str, ...] | None = None
+        config_options: tuple[str, ...] | None = None
         before = ""
         for number, word in enumerate(words):
             option, _, value = word.partition("=")
@@ -127,15 +127,15 @@ class CommandFiles:
                 self._add_written(word)
             elif value and OUTPUT.fullmatch(option):
                 self._add_written(value)
-            elif told_by is None or before in told_by:
+            elif config_options is None or before in config_options:
                 self._name(word)
-            if option.startswith("-") and (told_by is None or option in told_by):
+            if option.startswith("-") and (config_options is None or option in config_options):
                 self._name(value or word[2:])
             if number:
                 self._program(word, is_command=os.access(self._full(word), os.X_OK))
             name = os.path.basename(word)
             if name in JUDGES and (number == 0 or before == "-m" or self._is_program(word)):
-                told_by = JUDGES[name]
+                config_options = JUDGES[name]
             before = word
 
     def _add_written(self, word: str) -> None:

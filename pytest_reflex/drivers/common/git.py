@@ -140,8 +140,8 @@ class Git(GitCommand):
 
     def hooks_folder(self) -> Path:
         """Return the folder of the hooks that a commit runs."""
-        told = self._run_checked("rev-parse", "--git-path", "hooks", hooks=True).stdout
-        return self.project / text_of(told)
+        output = self._run_checked("rev-parse", "--git-path", "hooks", hooks=True).stdout
+        return self.project / text_of(output)
 
     def pin_hooks(self) -> None:
         """Have commits run the hooks of now, wherever the configuration leads to later."""
@@ -166,8 +166,8 @@ class Git(GitCommand):
 
     def worktree_of(self, branch: str) -> str:
         """Return the folder of the worktree that has a branch checked out, empty for none."""
-        told = self._query("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
-        return told or ""
+        path = self._query("for-each-ref", "--format=%(worktreepath)", f"refs/heads/{branch}")
+        return path or ""
 
     def is_branch_name(self, name: str) -> bool:
         """Return whether a branch may have a name."""
@@ -198,8 +198,8 @@ class Git(GitCommand):
 
     def changed_paths(self, since: str) -> list[str]:
         """Return the paths that commits after `since` have changed."""
-        told = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
-        return [os.fsdecode(path) for path in told.split(b"\0") if path]
+        output = self._bytes("diff-tree", "-r", "-z", "--name-only", "--no-renames", since, "HEAD")
+        return [os.fsdecode(path) for path in output.split(b"\0") if path]
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git ignores a path."""
@@ -214,8 +214,8 @@ class Git(GitCommand):
 
     def messages(self, since: str, until: str = "HEAD") -> Iterator[tuple[str, str]]:
         """Yield id and message of the commits after `since`, the last one first."""
-        told = self._bytes("log", "-z", "--format=%H%n%B", f"{since}..{until}", "--")
-        for one in told.split(b"\0"):
+        output = self._bytes("log", "-z", "--format=%H%n%B", f"{since}..{until}", "--")
+        for one in output.split(b"\0"):
             commit, _, message = one.decode("utf-8", "replace").partition("\n")
             if commit:
                 yield commit, message

@@ -222,8 +222,8 @@ class GitCommand:
         if finished.returncode:
             said = (finished.stderr + finished.stdout).decode("utf-8", "replace").strip()
             what = next((word for word in words if not word.startswith("-")), "git")
-            told = said if hooks else said.partition("\n")[0]
-            raise GitError(f"git {what} failed: {one_line(told or 'no message', 400)}", said)
+            reason = said if hooks else said.partition("\n")[0]
+            raise GitError(f"git {what} failed: {one_line(reason or 'no message', 400)}", said)
         return finished
 
     def _run(

@@ -37,14 +37,14 @@ class Lease:
     """The ownership of one run; `take` it first, and `close` it in the end.
 
     `root` is the folder of all runs, and of no link; `path` that of the lock below it; `what` names
-    the run in messages. `tell` takes what went wrong and stopped nothing.
+    the run in messages. `warn` takes what went wrong and stopped nothing.
     """
 
     def __init__(
-        self, root: Path, path: Path, *, what: str, mark: str, tell: Callable[[str], object]
+        self, root: Path, path: Path, *, what: str, mark: str, warn: Callable[[str], object]
     ) -> None:
         self._root, self._path = root, path
-        self._what, self._mark, self._tell = what, mark, tell
+        self._what, self._mark, self._warn = what, mark, warn
         self._lock: HeldLock | None = None
         self._unkept = False
 
@@ -64,7 +64,7 @@ class Lease:
         except (StateError, OSError) as error:
             if _is_planted(self._path):
                 raise
-            self._tell(f"no lock could be taken ({error}): going on; run it from here only")
+            self._warn(f"no lock could be taken ({error}): going on; run it from here only")
         if owner := find_owner(self._mark):
             self.close()
             raise driven_by(self._what, owner)
@@ -76,7 +76,7 @@ class Lease:
 
     def make_folder(self) -> None:
         """Make the folder of the lock; a root that is new is one that git does not see."""
-        make_unseen(self._root, self._path.parent, self._tell)
+        make_unseen(self._root, self._path.parent, self._warn)
 
     def end_leftovers(self) -> int:
         """End what an earlier owner has left running; return how many processes that were."""
@@ -96,7 +96,7 @@ class Lease:
             self.renew()
         except (StateError, OSError) as error:
             if not self._unkept:
-                self._tell(f"the lock could not be kept ({error}): run it from here only")
+                self._warn(f"the lock could not be kept ({error}): run it from here only")
             self._unkept = True
         else:
             self._unkept = False
@@ -113,14 +113,14 @@ class Lease:
         return self._lock is not None and not self._lock.is_at(self._path)
 
 
-def make_unseen(root: Path, folder: Path, tell: Callable[[str], object]) -> None:
+def make_unseen(root: Path, folder: Path, warn: Callable[[str], object]) -> None:
     """Make a folder of runs; a `root` that is new is one that git does not see."""
     if not os.path.lexists(root):
-        _make_root(root, tell)
+        _make_root(root, warn)
     make_folder(folder)
 
 
-def _make_root(root: Path, tell: Callable[[str], object]) -> None:
+def _make_root(root: Path, warn: Callable[[str], object]) -> None:
     """Make a root with the file that hides it, both at once: who is killed leaves no other one."""
     new, name = root.with_name(f"{root.name}.new"), ".gitignore"
     try:
@@ -134,7 +134,7 @@ def _make_root(root: Path, tell: Callable[[str], object]) -> None:
     except OSError as error:
         if not root.exists():  # nobody else has made it
             why = error.strerror
-            tell(f"{root / name} could not be written ({why}): git sees what is there")
+            warn(f"{root / name} could not be written ({why}): git sees what is there")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -63,7 +63,7 @@ _REFUSED = """
 
 ## Your last answer was refused
 
-Reason: {complaint}
+Reason: {refusal}
 Answer again, in the required form."""
 
 
@@ -78,23 +78,23 @@ class AgentMeasure:
             raise UsageError("the question for the agent is empty")
         self._agent, self._question, self._unit = agent, question.strip(), unit
 
-    def prompt(self, complaint: str = "") -> str:
-        """Return what the agent is asked; `complaint` says why its last answer was refused."""
+    def prompt(self, refusal: str = "") -> str:
+        """Return what the agent is asked; `refusal` says why its last answer was refused."""
         question = self._question
         if self._unit:
             question += f"\n\nThe unit of the value is {self._unit}."
-        prompt = _PROMPT.format(case=self._case(complaint), question=question)
-        refused = _REFUSED.format(complaint=complaint) if complaint else ""
+        prompt = _PROMPT.format(case=self._case(refusal), question=question)
+        refused = _REFUSED.format(refusal=refusal) if refusal else ""
         return f"{prompt}{refused}\n"
 
     def __call__(self, attempt: Attempt) -> Measurement:
         under_way: list[int] = []
 
-        def question(complaint: str) -> Question:
+        def question(refusal: str) -> Question:
             if attempt.calls is not None:
                 under_way.append(attempt.calls.begin())
             return Question(
-                prompt=self.prompt(complaint),
+                prompt=self.prompt(refusal),
                 environment=attempt.variables,
                 cancel=attempt.cancel,
             )
@@ -108,12 +108,12 @@ class AgentMeasure:
             return failure(f"agent {self._agent.name}: {found.error}").with_cost(found.cost)
         return _agent_measurement(found.value).with_cost(found.cost)
 
-    def _case(self, complaint: str) -> str:
+    def _case(self, refusal: str) -> str:
         """Return the number that an answer has to name; no text in the question is it."""
-        return boundary("\0".join((self._question, self._unit, complaint)))
+        return boundary("\0".join((self._question, self._unit, refusal)))
 
-    def _read(self, text: str, complaint: str) -> Mapping[str, Any]:
-        case = self._case(complaint)
+    def _read(self, text: str, refusal: str) -> Mapping[str, Any]:
+        case = self._case(refusal)
 
         def faults(value: Any) -> list[str]:
             return list(problems("measurement", value)) or self._faults(value, case)

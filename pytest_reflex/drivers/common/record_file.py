@@ -49,9 +49,9 @@ class RunFile:
         self.path = self.folder.with_name(f"{run}.json")
         self.control = ControlFile.beside(self.path)
 
-    def make_folder(self, tell: Callable[[str], object]) -> Path:
+    def make_folder(self, warn: Callable[[str], object]) -> Path:
         """Make the folder of the run, for files of its driver, and return it."""
-        lease.make_unseen(self._root, self.folder, tell)
+        lease.make_unseen(self._root, self.folder, warn)
         return self.folder
 
     def read(self) -> DriverRecord | None:
@@ -69,15 +69,15 @@ class RunFile:
             raise UsageError(f"there is no run {self.run!r} of {self.driver}")
         return record
 
-    def own(self, tell: Callable[[str], object]) -> SnapshotFile[DriverRecord]:
-        """Return the state file, to be owned; `tell` takes what went wrong."""
+    def own(self, warn: Callable[[str], object]) -> SnapshotFile[DriverRecord]:
+        """Return the state file, to be owned; `warn` takes what went wrong."""
         return SnapshotFile(
             self.path,
             root=self._root,
             run_folder=self.folder,
             dump=dump,
             load=partial(load, driver=self.driver, run=self.run),
-            tell=tell,
+            warn=warn,
         )
 
     def is_driven(self) -> bool:
@@ -85,7 +85,7 @@ class RunFile:
         lock = self.path.with_suffix(".lock")
         return lease.is_driven(lock, lease.mark_of(self.folder))
 
-    def stop(self, reason: str, *, now: bool, patience: float) -> bool:
+    def stop(self, reason: str, *, now: bool, wait: float) -> bool:
         """Ask who drives the run to stop, and wait so many seconds; return whether it has ended.
 
         With `now` its agents and commands are ended too. Raises UsageError where no process drives
@@ -107,10 +107,10 @@ class RunFile:
 
         return act_or_ask(
             act, ask=ask, is_driven=self.is_driven, is_done=lambda: False,
-            asked=lambda done: False, patience=patience,
+            asked=lambda done: False, wait=wait,
         )  # fmt: skip
 
-    def give_feedback(self, text: str, *, patience: float) -> bool:
+    def give_feedback(self, text: str, *, wait: float) -> bool:
         """Hand a text to the run, and wait so many seconds; return whether its driver has it.
 
         A run that no process drives has it when it is resumed; raises UsageError where none can be.
@@ -136,7 +136,7 @@ class RunFile:
         return act_or_ask(
             act, ask=ask, is_driven=self.is_driven,
             is_done=lambda: asked and key not in self.control.read().feedback,
-            asked=lambda done: done, patience=patience,
+            asked=lambda done: done, wait=wait,
         )  # fmt: skip
 
     def _refuse_driven(self) -> None:
@@ -277,8 +277,8 @@ class RecordStore:
         self._forget(self._runs.control.drop_stop)
         code = ENDS[stop.reason].exit_code
         code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
-        told = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
-        yield self._event(DriverEventKind.STOPPED, **told)
+        fields = {"reason": stop.reason.value, "detail": stop.detail, "exit_code": int(code)}
+        yield self._event(DriverEventKind.STOPPED, **fields)
 
     def _save_calls(self, calls: tuple[Cost, ...]) -> None:
         self._record = replace(self._record, calls_under_way=calls)

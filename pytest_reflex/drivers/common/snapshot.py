@@ -33,7 +33,7 @@ class SnapshotFile(Generic[State]):
     """The state file of a run while this process owns it; use it with `with`.
 
     `root` is the folder of all runs of a kind, `run_folder` that by which its tools are known.
-    `dump` and `load` (which raises ValueError) make bytes of a state and read them. `tell` takes
+    `dump` and `load` (which raises ValueError) make bytes of a state and read them. `warn` takes
     what went wrong and stopped nothing. `saved` says whether the file holds what was to be saved
     last.
     """
@@ -46,9 +46,9 @@ class SnapshotFile(Generic[State]):
         run_folder: Path,
         dump: Callable[[State], bytes],
         load: Callable[[bytes], State],
-        tell: Callable[[str], object],
+        warn: Callable[[str], object],
     ) -> None:
-        self.path, self._root, self._tell = path, root, tell
+        self.path, self._root, self._warn = path, root, warn
         self._dump, self._load = dump, load
         self.saved = True
         self.lease = Lease(
@@ -56,7 +56,7 @@ class SnapshotFile(Generic[State]):
             path.with_suffix(".lock"),
             what=path.stem,
             mark=mark_of(run_folder),
-            tell=tell,
+            warn=warn,
         )
         self._spoilt = self._lost = False
 
@@ -72,7 +72,7 @@ class SnapshotFile(Generic[State]):
     def _drop_stop(self) -> None:
         """Remove a request to stop that the last owner has not seen any more."""
         control = ControlFile.beside(self.path)
-        control.forget(control.drop_stop, self._tell, "a stop asked there counts")
+        control.forget(control.drop_stop, self._warn, "a stop asked there counts")
 
     def __exit__(self, *_: object) -> None:
         self.lease.close()
@@ -103,11 +103,11 @@ class SnapshotFile(Generic[State]):
             kept = put()
         except (StateError, OSError) as error:
             self._spoilt = True
-            self._tell(
+            self._warn(
                 f"{text}; it could not be quarantined ({error}), so nothing is saved: move it away"
             )
         else:
-            self._tell(f"{text}; a copy is kept as {kept.name}")
+            self._warn(f"{text}; a copy is kept as {kept.name}")
 
     def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.
@@ -130,7 +130,7 @@ class SnapshotFile(Generic[State]):
         except (StateError, OSError) as error:
             self.saved = False
             if not quietly:
-                self._tell(f"the state could not be saved ({error}): going on")
+                self._warn(f"the state could not be saved ({error}): going on")
         else:
             self.saved = True
         return self.saved
@@ -156,7 +156,7 @@ class SnapshotFile(Generic[State]):
                 remove_file(self.path)
         except (StateError, OSError) as error:
             self.saved = False
-            self._tell(f"the state could not be removed ({error})")
+            self._warn(f"the state could not be removed ({error})")
         return self.saved
 
 

@@ -155,7 +155,7 @@ class FlowDriver:
             decision = _by_sensors(frame, position)
             self._ground.write(frame.path, texts.CONTROLLER, texts.decision_text(decision))
             return _decision(decision)
-        complaint = ""
+        answer_error = ""
         for _ in range(_TRIES):
             self._ground.remove(frame.path, texts.CONTROLLER)
             reply = self._staff.ask(
@@ -172,7 +172,7 @@ class FlowDriver:
                     carried=position.carried,
                     refusal=position.refusal,
                     feedback=record.feedback.values(),
-                    complaint=complaint,
+                    answer_error=answer_error,
                 ),
                 self._files[node.controller].model,
             )
@@ -181,7 +181,7 @@ class FlowDriver:
             try:
                 decision = texts.read_decision(text)
             except ContractError as error:
-                complaint = one_line(reply.error or str(error), 500)
+                answer_error = one_line(reply.error or str(error), 500)
                 continue
             if decision.target_met and position.carried:  # the hook has the last word
                 decision = _by_sensors(frame, position)
@@ -189,7 +189,7 @@ class FlowDriver:
             if text != written:
                 self._ground.write(frame.path, texts.CONTROLLER, text)
             return _decision(decision)
-        return {"error": f"the controller gave no decision: {complaint}"}
+        return {"error": f"the controller gave no decision: {answer_error}"}
 
     # Acting
 

@@ -209,7 +209,7 @@ target-met: false
 Below it stand the sections "## Gap Analysis", "## Action Plan", "## Hints" and, where nothing gets
 better, "## Stagnation Notes". Without an action plan nothing can be done{child}. Change no other
 file.
-{closing}{refusal}{feedback}{complaint}"""
+{closing}{refusal}{feedback}{answer_error}"""
 _ACTUATOR = """\
 {text}
 
@@ -234,10 +234,10 @@ _FEEDBACK = """
 
 {feedback}
 """
-_COMPLAINT = """
+_ANSWER_ERROR = """
 # Your last answer was refused
 
-Reason: {complaint}
+Reason: {answer_error}
 Write the file again, in the required form.
 """
 
@@ -274,7 +274,7 @@ def controller_prompt(
     carried: Sequence[str] = (),
     refusal: str = "",
     feedback: Iterable[str] = (),
-    complaint: str = "",
+    answer_error: str = "",
 ) -> str:
     """Return what a controller is asked; `closing` says that nothing is done after it.
 
@@ -299,7 +299,7 @@ def controller_prompt(
         if carried
         else "",
         feedback=_feedback(feedback),
-        complaint=_COMPLAINT.format(complaint=complaint) if complaint else "",
+        answer_error=_ANSWER_ERROR.format(answer_error=answer_error) if answer_error else "",
     )
 
 

@@ -145,7 +145,7 @@ def _problems_of_agents(
             for name in names
             if name in files
         ]
-    told: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for role, model in dict.fromkeys(needed):
         try:
             agent = staff.agent(role, model)
@@ -153,8 +153,8 @@ def _problems_of_agents(
                 message = f"agent {agent.name!r} cannot change files: it only answers"
                 raise UsageError(message, hint=f"name one that can: --agent {role}=NAME")
         except ReflexError as error:
-            told |= {problem.message: problem for problem in error.problems}
-    return told.values()
+            problems |= {problem.message: problem for problem in error.problems}
+    return problems.values()
 
 
 def _measures(root: FlowNode, settings: Settings, project: Path) -> tuple[Measures, list[Problem]]:

@@ -133,7 +133,7 @@ class GoalDriver:
     ) -> None:
         self._goal, self._project, self._run = goal, project, run
         self._verifier, self._kept, self._git = verifier, kept, git
-        self._ask, self._tell = ask, tell
+        self._ask, self._say = ask, tell
         self._files = LoopFiles(project)
 
     def start(self, given: Mapping[str, str]) -> Fields:
@@ -177,7 +177,7 @@ class GoalDriver:
             GoalStep.G3: show.gate_completion,
         }[gate]()
         if self._ask is None:
-            self._tell(question)
+            self._say(question)
             return GateAnswer.NONE
         return self._ask(question)
 
@@ -196,7 +196,7 @@ class GoalDriver:
         cost = record.spend.to_json()["usd"]
         budget = record.budget.get("usd")
         most = record.max_iterations
-        self._tell(show.before_iteration(number, most, cost=cost, budget=budget, step=goal.step))
+        self._say(show.before_iteration(number, most, cost=cost, budget=budget, step=goal.step))
         before = as_written(goal, record)
         self._files.write_state(before)
         prompt = work_prompt(

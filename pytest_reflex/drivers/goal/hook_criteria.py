@@ -96,12 +96,12 @@ def usable_criteria(
     usable = [
         rule for rule, checks in by_program if not (missing and any(map(starts_process, checks)))
     ]
-    told = []
+    notes = []
     if judged := len(criteria.rules) - len(by_program):
-        told.append(f"LLM-graded rules do not block: {judged}")
+        notes.append(f"LLM-graded rules do not block: {judged}")
     if missing:
-        told.append(describe_refusal(missing))
-    return (replace(criteria, rules=tuple(usable)) if usable else None), "; ".join(told)
+        notes.append(describe_refusal(missing))
+    return (replace(criteria, rules=tuple(usable)) if usable else None), "; ".join(notes)
 
 
 def _is_for_a_program(checks: Sequence[CompiledCheck]) -> bool:
@@ -136,8 +136,8 @@ def _line(row: RuleResult) -> str:
     check = row.decisive
     wanted = row.rule.hint or (check.expected if check else "") or row.rule.description
     message = row.message.strip() or "it did not pass"
-    is_told = check is not None and not row.rule.hint and leads_with(check, wanted)
-    return one_line(f"{row.rule.id}: {message}" + f"; wanted: {wanted}" * (not is_told), _LINE)
+    is_redundant = check is not None and not row.rule.hint and leads_with(check, wanted)
+    return one_line(f"{row.rule.id}: {message}" + f"; wanted: {wanted}" * (not is_redundant), _LINE)
 
 
 def _count_refusal(

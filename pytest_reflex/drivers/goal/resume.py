@@ -267,7 +267,7 @@ def cancel(project: Path, *, keeps: bool, say: Say) -> str:
     if run_file is None:
         raise UsageError(NO_GOAL)
     if run_file.is_driven():
-        run_file.stop("cancelled", now=True, patience=30)
+        run_file.stop("cancelled", now=True, wait=30)
     with run_file.own(say) as file:
         record = file.read()
         goes_on = record is not None and record.can_go_on

@@ -207,8 +207,8 @@ class _ShapeReader:
             try:
                 parse_comparison(compare)
             except UsageError as error:
-                told = error.problems[0]
-                faults.add(told.message, item.at_key("compare"), hint=told.hint)
+                problem = error.problems[0]
+                faults.add(problem.message, item.at_key("compare"), hint=problem.hint)
         command = values.get("command", "")
         measured = Verification.MEASUREMENT if compare else Verification.EXECUTION_OUTPUT
         return VerificationPlan(

@@ -176,9 +176,9 @@ def _iteration(goal: Goal, record: DriverRecord) -> Iterator[str]:
     state, last = goal.state, goal.last
     if last["edits"] is None and record.iteration == 1:
         yield f"[LOOP] {NOT_MONITORED}"
-    for key, told in _NOTES.items():
+    for key, label in _NOTES.items():
         if found := last[key]:
-            yield f"[LOOP] {told}: {one_line(', '.join(found), 300)}"
+            yield f"[LOOP] {label}: {one_line(', '.join(found), 300)}"
     if last["error"]:
         yield f"[LOOP] Error: {clip(flat(last['error']), 300)}"
     completed, total = _count_completed(goal), len(state.steps)
@@ -263,8 +263,8 @@ def _risk(goal: Goal, record: DriverRecord) -> str:
 
 def _weak(goal: Goal) -> str:
     weak = [one for one in goal.state.criteria if proof_of(one).is_weak]
-    told = [f"{flat(one.text)} ({proof_of(one).value})" for one in weak]
-    return f"not proven by the program: {clip(', '.join(told), 300)}" if told else ""
+    texts = [f"{flat(one.text)} ({proof_of(one).value})" for one in weak]
+    return f"not proven by the program: {clip(', '.join(texts), 300)}" if texts else ""
 
 
 def _monitoring_reason(goal: Goal) -> str:

@@ -85,17 +85,17 @@ def what_is_lost(root: Path, procedure: str) -> str:
     """Return in words what is lost with the files of a procedure."""
     standing, logs = status_of(root, procedure), names_in(root / "log" / procedure)
     number = sum(name.endswith(".jsonl") for name in logs)
-    told = [f"{pluralize(number, 'log')}"] if number else []
+    parts = [f"{pluralize(number, 'log')}"] if number else []
     if standing.problem:
-        told.insert(0, f"damaged: {one_line(standing.problem)}")
+        parts.insert(0, f"damaged: {one_line(standing.problem)}")
     elif standing.state and standing.status != Status.COMPLETED:
-        told.insert(0, f"{standing.shown_status}; it could still be resumed")
-    return ", ".join(told) or "no run"
+        parts.insert(0, f"{standing.shown_status}; it could still be resumed")
+    return ", ".join(parts) or "no run"
 
 
-def remove(root: Path, procedure: str, tell: Callable[[str], object]) -> None:
+def remove(root: Path, procedure: str, warn: Callable[[str], object]) -> None:
     """Remove all files of a procedure; raises LockedError where a process drives it, StateError."""
-    with state_file(root, procedure, tell) as file:
+    with state_file(root, procedure, warn) as file:
         folder = file.path.parent
         remove_folder(run_folder(root, procedure))
         found = [match for name in names_in(folder) if (match := _OURS.fullmatch(name))]

@@ -85,7 +85,7 @@ class IterateDriver:
         self._work, self._log, self._store, self._wait = work, log, store, wait
         self._control, self._cancel, self._clock = control, cancel, clock
         self._began = clock()
-        self._unchanged, self._told_not_held = 0, False
+        self._unchanged, self._warned_not_held = 0, False
         self._person: str | None = None
         self._refused = self._denied = ""
         self._watch = TreeChangeDetector(work.fingerprint, work.seen)
@@ -107,8 +107,8 @@ class IterateDriver:
         """Warn once of the parts of a budget that cannot be held, since they are `unknown`."""
         bounds = self._work.bounds
         text = not_held(bounds.budget, unknown, other_limits(bounds))
-        if text and not self._told_not_held:
-            self._told_not_held = True
+        if text and not self._warned_not_held:
+            self._warned_not_held = True
             self._log.warning(text)
 
     def announce(self, action: RunIteration) -> Iterator[DriverEvent]:
@@ -159,16 +159,16 @@ class IterateDriver:
             return
         self._person = done.detail if done.needs_person else None
         yield done
-        self._tell(done, total)
+        self._report_progress(done, total)
         self._commit(done, total)
 
     def _baseline(self) -> Baseline | None:
         """Return what gates come to before the first iteration, where that is compared later."""
         if self._store.state.known_failures:
             return None
-        told = partial(self._log.report_gate, 1, before=True)
+        on_result = partial(self._log.report_gate, 1, before=True)
         results = self._work.gates.run(
-            1, cancel=self._cancel, told=told, compared=True, calls=self._store.calls
+            1, cancel=self._cancel, on_result=on_result, compared=True, calls=self._store.calls
         )
         if not results or self._control.has_cancelled:
             return None
@@ -241,9 +241,9 @@ class IterateDriver:
         results: tuple[GateResult, ...] = ()
         if found.cause is None and (changed or not self._denied):
             self._report_doubts(reply, changed)
-            told = partial(self._log.report_gate, number)
+            on_result = partial(self._log.report_gate, number)
             results = self._work.gates.run(
-                number, cancel=self._cancel, told=told, calls=self._store.calls
+                number, cancel=self._cancel, on_result=on_result, calls=self._store.calls
             )
             found = outcome_with_gates(found, results, self._store.state.known_failures)
         cost = total_cost([cost_of(reply), *(result.cost for result in results)])
@@ -287,7 +287,7 @@ class IterateDriver:
         for warning in filter(None, (unread_feedback(reply.text, offers_success=offered), doubts)):
             self._log.warning(warning)
 
-    def _tell(self, done: Iteration, total: int) -> None:
+    def _report_progress(self, done: Iteration, total: int) -> None:
         bounds, state = self._work.bounds, self._store.state
         stop = decide(state, bounds, person=self._person)
         self._log.report_iteration(

@@ -145,11 +145,11 @@ class Gates:
         number: int,
         *,
         cancel: Event | None = None,
-        told: Callable[[GateResult], None] = lambda result: None,
+        on_result: Callable[[GateResult], None] = lambda result: None,
         compared: bool = False,
         calls: CallsUnderWay | None = None,
     ) -> tuple[GateResult, ...]:
-        """Try all gates after iteration `number`; `told` hears each one as soon as it is done.
+        """Try all gates after iteration `number`; `on_result` gets each one as soon as it is done.
 
         Once `cancel` is set, what runs is ended and what is left is an error. With `compared` only
         those are tried whose failures are compared with those before. Votes of a judge are in
@@ -166,7 +166,7 @@ class Gates:
             attempt = Attempt(variables, cancel or Cancel(), calls)
             for made in tried:
                 result = _try_gate(made, attempt)
-                told(result)
+                on_result(result)
                 found.append(result)
         return tuple(found)
 

@@ -201,14 +201,14 @@ def open_loop(
     the run.
     """
     name, troubles = work.procedure.name, list[str]()
-    tell: list[Callable[[str], object]] = [troubles.append]
-    with state_file(root, name, lambda text: tell[0](text)) as file:
+    report: list[Callable[[str], object]] = [troubles.append]
+    with state_file(root, name, lambda text: report[0](text)) as file:
         opened_with = begin(file)
         state, goes_on = opened_with.state, opened_with.goes_on
         path = log_path(root, name, state.run)
         hidden = secrets(os.environ, os.environ, ())
         log = Log(name, say, hidden=hidden, file=LogFile(path, warn or say, root=root), **shown)
-        tell[0] = log.error
+        report[0] = log.error
         if goes_on:
             log.report_resume(state, work.bounds)
         else:

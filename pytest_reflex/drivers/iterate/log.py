@@ -68,12 +68,12 @@ class Log:
         self._began = self._clock()
         fields = {"max_iterations": bounds.max_iterations, "phase": "start"}
         text = messages.start_text(self._procedure, bounds)
-        self._tell("started", text, fields=fields)
+        self._write("started", text, fields=fields)
         self._report_caps(bounds)
 
     def _report_caps(self, bounds: Bounds) -> None:
         if caps := messages.caps_text(bounds):
-            self._tell("unlimited", caps, fields={"phase": "start"})
+            self._write("unlimited", caps, fields={"phase": "start"})
 
     def report_resume(self, state: State, bounds: Bounds) -> None:
         """Report that a run goes on behind the finished iterations of `state`, under its limit."""
@@ -84,16 +84,16 @@ class Log:
             "phase": "start",
         }
         text = messages.resume_text(state)
-        self._tell("resumed", text, fields=fields)
+        self._write("resumed", text, fields=fields)
         text = messages.previous_text(state)
-        self._tell("previous", text, fields=fields)
+        self._write("previous", text, fields=fields)
         self._report_caps(bounds)
 
     def round_starts(self, number: int, total: int) -> None:
         """Report that iteration `number` (from 1) of `total` (0: no limit) begins."""
         text = f"{messages.place_text(number, total)} starting..."
         fields = {"iteration": number, "phase": "agent"}
-        self._tell("iteration_started", text, fields=fields)
+        self._write("iteration_started", text, fields=fields)
 
     def report_gate(self, number: int, result: GateResult, *, before: bool = False) -> None:
         """Report what a gate came to; a warning where it failed and is not required.
@@ -113,7 +113,7 @@ class Log:
             "outcome": result.outcome,
             "seconds": round(result.seconds, 3),
         }
-        self._tell(
+        self._write(
             "gate",
             messages.gate_text(result),
             LogLevel.WARNING if is_warning else LogLevel.DEBUG,
@@ -131,7 +131,7 @@ class Log:
         if ended.failed:
             text = messages.failure_line(ended, failures, threshold)
             fields = {"iteration": ended.number, "phase": _phase(ended), "failures": failures}
-            self._tell(
+            self._write(
                 "failure",
                 text,
                 LogLevel.WARNING,
@@ -145,8 +145,8 @@ class Log:
             fields = {"iteration": ended.number, "phase": "gates", "detail": ended.detail}
             below = messages.gate_reasons(ended, failures, threshold)
             text = messages.progress_text(ended)
-            self._tell("progress", text, LogLevel.WARNING, fields=fields, below=below)
-        self._tell(
+            self._write("progress", text, LogLevel.WARNING, fields=fields, below=below)
+        self._write(
             "iteration_completed",
             messages.completion_text(ended, total),
             fields=_round_fields(ended),
@@ -155,7 +155,7 @@ class Log:
 
     def report_unchanged(self, count: int, limit: int) -> None:
         """Warn that `count` iterations in a row (of `limit`, 0: none) left the tree as it was."""
-        self._tell(
+        self._write(
             "unchanged",
             messages.unchanged_text(count, limit),
             LogLevel.WARNING,
@@ -166,14 +166,14 @@ class Log:
         """Report what a tool said: the end of it, of a `length` in characters."""
         fields = {"iteration": number, "phase": "agent"}
         message = messages.answer_text(number, length, len(text))
-        self._tell("answer", message, LogLevel.DEBUG, fields=fields, output=text.strip("\n"))
+        self._write("answer", message, LogLevel.DEBUG, fields=fields, output=text.strip("\n"))
 
     def report_spend(self, round_: Iteration, state: State) -> None:
         """Report what an iteration cost, and the run so far, where the tool says so."""
         spend = Spend().plus(round_.cost)
         if spend.usd or spend.tokens:
             text = messages.spend_text(round_.number, spend_text(spend), spend_text(state.spend))
-            self._tell(
+            self._write(
                 "spent", text, LogLevel.DEBUG, fields={"iteration": round_.number, "phase": "agent"}
             )
 
@@ -183,14 +183,14 @@ class Log:
         if made.commit:
             text = messages.commit_text(number, made.commit, len(made.files))
             found = {"commit": made.commit, "files": list(made.files)}
-            self._tell("commit", text, fields=fields | found)
+            self._write("commit", text, fields=fields | found)
         for problem in made.problems:
-            self._tell("message", problem, LogLevel.WARNING, fields=fields)
+            self._write("message", problem, LogLevel.WARNING, fields=fields)
 
     def partial(self, number: int, *, path: Path | None = None, problem: str = "") -> None:
         """Report where the partial output of a tool is kept, or why it is not."""
         fields: dict[str, Any] = {"iteration": number, "phase": "agent"}
-        self._tell(
+        self._write(
             "partial_output",
             messages.partial_text(number, path, problem),
             LogLevel.WARNING,
@@ -204,19 +204,19 @@ class Log:
             self._show(record, self._clock())
 
     def info(self, text: str) -> None:
-        self._tell("message", text)
+        self._write("message", text)
 
     def warning(self, text: str) -> None:
-        self._tell("message", text, LogLevel.WARNING)
+        self._write("message", text, LogLevel.WARNING)
 
     def error(self, text: str) -> None:
-        self._tell("message", text, LogLevel.ERROR)
+        self._write("message", text, LogLevel.ERROR)
 
     def feedback(self, taken: Mapping[str, str]) -> None:
         """Report that a person's words, by their ids, are taken up for the next iteration."""
         fields = {"count": len(taken), "ids": list(taken), "phase": "start"}
         text = messages.feedback_text(len(taken))
-        self._tell("feedback", text, fields=fields)
+        self._write("feedback", text, fields=fields)
 
     def report_end(
         self, ending: StopReason, state: State, *, saved: bool = True, detail: str = ""
@@ -226,12 +226,12 @@ class Log:
         fields: dict[str, Any] = {"iterations": state.iteration, "phase": "end"}
         if figures.count:
             text = f"Statistics: {figures}"
-            told = fields | {"statistics": figures.to_json()}
-            self._tell("statistics", text, LogLevel.DEBUG, fields=told)
+            details = fields | {"statistics": figures.to_json()}
+            self._write("statistics", text, LogLevel.DEBUG, fields=details)
         if state.spend.usd or state.spend.tokens:
-            self._tell("spent", f"Spent: {spend_text(state.spend)}", fields={"phase": "end"})
+            self._write("spent", f"Spent: {spend_text(state.spend)}", fields={"phase": "end"})
         total = self._seconds_since_start(state)
-        self._tell(
+        self._write(
             "ended",
             messages.end_text(ending, state, seconds=total, saved=saved, detail=detail),
             _LEVEL_OF.get(ending, LogLevel.INFO),
@@ -259,7 +259,9 @@ class Log:
             return worked
         return total if worked <= total + 1 and total < _LONGEST_RUN else worked
 
-    def _tell(self, event: str, message: str, level: LogLevel = LogLevel.INFO, **more: Any) -> None:
+    def _write(
+        self, event: str, message: str, level: LogLevel = LogLevel.INFO, **more: Any
+    ) -> None:
         record, now = LogRecord(event=event, message=message, level=level, **more), self._clock()
         if record.is_shown(self._volume):
             self._show(record, now)

@@ -222,16 +222,16 @@ def keep_partial(folder: Path, run: str, number: int, text: str) -> Path:
 
 
 class LogFile:
-    """Appends to a file that is opened at the first line; `tell` hears once what went wrong.
+    """Appends to a file that is opened at the first line; `report` gets each problem once.
 
     `root` is the folder of all that iterate keeps; the file lies below it.
     """
 
     def __init__(
-        self, path: Path, tell: Callable[[str], None], *, root: Path | None = None
+        self, path: Path, report: Callable[[str], None], *, root: Path | None = None
     ) -> None:
         self.path = path
-        self._tell, self._told = tell, set[str]()
+        self._report, self._reported = report, set[str]()
         self._root = path.parent if root is None else root
         self._descriptor: int | None = None
 
@@ -283,9 +283,9 @@ class LogFile:
         self._say("failed", f"could not be written ({escape_control(reason)}): going on")
 
     def _say(self, kind: str, what: str) -> None:
-        if kind not in self._told:
-            self._told.add(kind)
-            self._tell(f"the log {escape_control(str(self.path))} {what}")
+        if kind not in self._reported:
+            self._reported.add(kind)
+            self._report(f"the log {escape_control(str(self.path))} {what}")
 
 
 def _write_line(descriptor: int, data: bytes) -> None:

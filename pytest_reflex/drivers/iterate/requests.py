@@ -79,7 +79,7 @@ def find_driven_procedure(root: Path) -> str:
     return found[0]
 
 
-def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float) -> StopResult:
+def stop(root: Path, procedure: str, reason: str, *, now: bool, wait: float) -> StopResult:
     """Ask the process that drives a procedure to stop, and wait so many seconds.
 
     With `now` its tool is ended too. Raises UsageError where no process drives it.
@@ -112,11 +112,11 @@ def stop(root: Path, procedure: str, reason: str, *, now: bool, patience: float)
             if done
             else StopResult(procedure=procedure, done=False)
         ),
-        patience=patience,
+        wait=wait,
     )
 
 
-def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> FeedbackResult:
+def give_feedback(root: Path, procedure: str, text: str, *, wait: float) -> FeedbackResult:
     """Hand what a person says to the next iteration of a procedure, and wait so many seconds.
 
     A run that no process drives has it when it is resumed. Raises UsageError where there is none.
@@ -149,7 +149,7 @@ def give_feedback(root: Path, procedure: str, text: str, *, patience: float) -> 
         is_driven=partial(is_driven, root, procedure),
         is_done=is_taken,
         asked=lambda done: FeedbackResult(procedure=procedure, taken=done, driven=True),
-        patience=patience,
+        wait=wait,
     )
 
 

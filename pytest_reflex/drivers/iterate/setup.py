@@ -193,9 +193,9 @@ def _name_place(settings: Settings, path: tuple[str, ...]) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        told = error.problems[0]
-        place = told.place or place_of(settings, path)
-        raise UsageError(told.message, place=place, hint=told.hint) from None
+        problem = error.problems[0]
+        place = problem.place or place_of(settings, path)
+        raise UsageError(problem.message, place=place, hint=problem.hint) from None
 
 
 @contextmanager
@@ -204,7 +204,7 @@ def _name_flag() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        told = error.problems[0]
-        message = told.message.replace(f"agents.{AI_COMMAND}.command", "--ai-cmd")
+        problem = error.problems[0]
+        message = problem.message.replace(f"agents.{AI_COMMAND}.command", "--ai-cmd")
         message = message.replace(f"agent {AI_COMMAND!r}", "--ai-cmd")
-        raise UsageError(message, hint=told.hint) from None
+        raise UsageError(message, hint=problem.hint) from None

@@ -256,15 +256,15 @@ def is_driven(root: Path, procedure: str) -> bool:
     return lease.is_driven(lock, lease.mark_of(run_folder(root, procedure)))
 
 
-def state_file(root: Path, procedure: str, tell: Callable[[str], object]) -> SnapshotFile[State]:
-    """Return the state file of a procedure, to be owned; `tell` takes what went wrong."""
+def state_file(root: Path, procedure: str, warn: Callable[[str], object]) -> SnapshotFile[State]:
+    """Return the state file of a procedure, to be owned; `warn` takes what went wrong."""
     return SnapshotFile(
         state_path(root, procedure),
         root=root,
         run_folder=run_folder(root, procedure),
         dump=dump,
         load=partial(load, procedure=procedure),
-        tell=tell,
+        warn=warn,
     )
 
 

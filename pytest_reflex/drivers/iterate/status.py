@@ -147,8 +147,8 @@ def status_of(
     try:
         state = read_state(root, procedure)
     except (StateError, OSError) as error:
-        told = str(error)
-        return ProcedureStatus(procedure=procedure, driven=driven, problem=told)
+        problem = str(error)
+        return ProcedureStatus(procedure=procedure, driven=driven, problem=problem)
     if state and not driven:
         state = replace(state, spend=state.paid)
     log = _log_of(root, procedure, state)
@@ -221,8 +221,8 @@ def _nul_bytes_in(data: bytes) -> str:
 def _last_message(data: bytes) -> str:
     """Return the message of the last whole line of a log, in one line."""
     records = reversed(read_records(data[-_TAIL:])[0])
-    told = (one["message"] for one in records if isinstance(one.get("message"), str))
-    return one_line(next(told, ""), 200)
+    messages = (one["message"] for one in records if isinstance(one.get("message"), str))
+    return one_line(next(messages, ""), 200)
 
 
 def describe_status(standing: ProcedureStatus) -> str:

@@ -101,10 +101,10 @@ def git_environment() -> dict[str, str]:
 
 def ignore_file(folder: Path) -> bytes | None:
     """Return what git ignores in a repository by its own file; None where git has no say."""
-    told = _git(folder, "rev-parse", "--git-path", "info/exclude")
-    if told is None:
+    output = _git(folder, "rev-parse", "--git-path", "info/exclude")
+    if output is None:
         return None
-    path = os.path.join(os.fsencode(folder), told.rstrip(b"\n"))
+    path = os.path.join(os.fsencode(folder), output.rstrip(b"\n"))
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             return file.read(MOST_OUTPUT)

@@ -195,7 +195,7 @@ class ProjectFiles:
 
     def __init__(self, run: RecordedRun) -> None:
         self._run, self._copy = run, TextFile(run.artifact_path)
-        self._told: tuple[str, ...] = ()
+        self._refusals: tuple[str, ...] = ()
 
     @property
     def tree(self) -> Mapping[str, Any]:
@@ -269,19 +269,19 @@ class ProjectFiles:
         for place in found.keys() & self.links.keys():
             with suppress(OSError):  # somebody has put something else there
                 (self.project / place).symlink_to(self.links[place])
-        self._told += tuple(found.values())
+        self._refusals += tuple(found.values())
         return bool(found)
 
     def put_back(self) -> None:
         """Make the files what the history has; raises StateError."""
         self.restore()
-        self._told = ()  # who refuses an answer says so
+        self._refusals = ()  # who refuses an answer says so
         self._write_tree(self.recorded_files())
 
     def take_refusals(self) -> tuple[str, ...]:
         """Return what was put in its place since this was asked last, and why."""
-        told, self._told = self._told, ()
-        return told
+        refusals, self._refusals = self._refusals, ()
+        return refusals
 
     def read(self) -> bytes | None:
         """Return the document of changes as the files have it now; our own copy follows it."""

@@ -31,7 +31,7 @@ from pytest_reflex.drivers.pytest_loop.session_criteria import (
     speaks_for_others,
 )
 from pytest_reflex.drivers.reflex.history import digest
-from pytest_reflex.drivers.reflex.hook_calls import TOLD, ask
+from pytest_reflex.drivers.reflex.hook_calls import REPORTED, ask
 from pytest_reflex.drivers.reflex.inputs import without_rules
 from pytest_reflex.errors import ReflexError, StateError
 from pytest_reflex.hookspecs import hookimpl
@@ -154,7 +154,7 @@ class RefineStep:
 
     def _ask(self, request: StepRequest) -> Reply:
         reply = ask(self._hooks, request)
-        return replace(reply, details={**reply.details, TOLD: True})
+        return replace(reply, details={**reply.details, REPORTED: True})
 
     @hookimpl(tryfirst=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:

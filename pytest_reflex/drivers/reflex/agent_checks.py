@@ -54,11 +54,11 @@ def checks_in(
             checks=[one for one in made if one["type"] == "content"], refusal=refusal
         )
     why = fault or "PREPARE gave no check for it, twice"
-    told = lacking if is_last else []  # else who answered is free, and was not asked again
+    reported = lacking if is_last else []  # else who answered is free, and was not asked again
     return FoundChecks(
         checks=made,
         commands=commands_made(given, criteria, allow_commands=allow_commands),
-        lacking={rule.id: one_line(why, 300) for rule in told},
+        lacking={rule.id: one_line(why, 300) for rule in reported},
     )
 
 

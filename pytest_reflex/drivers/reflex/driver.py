@@ -83,7 +83,7 @@ class ReflexLoop:
             new=self.files.lost + len(self.opening),
             verified=driver.verified,
             calls=driver.calls,
-            tell=waits.tell,
+            listen=waits.tell,
         )
         driven = drive(
             driver,
@@ -239,8 +239,8 @@ class ReflexDriver:
     def _keep_partial(self, step: Step, text: str) -> None:
         """Keep what an agent had written where the run ends before it does."""
         if text.strip():
-            told = keep_in_run(self._loop.files.folder, step, text)[1]
-            self._loop.notice(f"{step.value}: {told}")
+            message = keep_in_run(self._loop.files.folder, step, text)[1]
+            self._loop.notice(f"{step.value}: {message}")
 
     def _produce_and_prepare(self) -> Iterator[StepOutcome]:
         """Run PRODUCE beside PREPARE; both depend on the plan only, each is durable when done."""
@@ -275,7 +275,7 @@ class ReflexStore:
     """The history of a run as a store: listeners get each event before it is yielded.
 
     The last `new` events are durable and not yet reported; `calls` knows those that were paid and
-    came to nothing, of which `tell` hears when the run is left.
+    came to nothing, which are reported to `listen` at the end.
     """
 
     def __init__(
@@ -286,13 +286,13 @@ class ReflexStore:
         new: int,
         verified: Verified,
         calls: Calls,
-        tell: Listener,
+        listen: Listener,
     ) -> None:
         self._files, self._hooks, self._verified = files, hooks, verified
-        self._calls, self._tell = calls, tell
-        self._told = len(files.latest_events()) - new
+        self._calls, self._listen = calls, listen
+        self._reported = len(files.latest_events()) - new
         began = (EventKind.RUN_STARTED, EventKind.RUN_EXTENDED, EventKind.RUN_ADOPTED)
-        self._goes_on = not any(e.kind in began for e in files.latest_events()[self._told :])
+        self._goes_on = not any(e.kind in began for e in files.latest_events()[self._reported :])
 
     @property
     def state(self) -> RunState:
@@ -339,10 +339,10 @@ class ReflexStore:
                 self._files.commit(done)
             self._files.end_calls()
             for event in self._unreported_events():
-                self._tell(event)
+                self._listen(event)
 
     def _unreported_events(self) -> Iterator[DriverEvent]:
-        for event in self._files.latest_events()[self._told :]:
-            self._told += 1
+        for event in self._files.latest_events()[self._reported :]:
+            self._reported += 1
             record(self._hooks, event)
             yield from of_history(event, self.state)

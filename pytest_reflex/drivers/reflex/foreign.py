@@ -52,7 +52,7 @@ _NEEDS: Mapping[Step, frozenset[Step]] = {
     Step.REFINE: _MADE | {Step.EVALUATE, Step.CRITIQUE},
 }
 _LATEST = 3
-_TOLD = ("score", "passed", "reason", "message", "detail")
+_KEPT_KEYS = ("score", "passed", "reason", "message", "detail")
 
 
 def is_foreign(folder: Path, records: Sequence[Record]) -> bool:
@@ -337,7 +337,7 @@ def _payload(record: Record) -> Record:
 def _brief(record: Record) -> dict[str, Any]:
     """Return a line of a history as PLAN may see it."""
     kept = {k: record.get(k) for k in ("iteration", "phase", "step", "event", "status")}
-    return {**kept, "payload": {k: v for k, v in _payload(record).items() if k in _TOLD}}
+    return {**kept, "payload": {k: v for k, v in _payload(record).items() if k in _KEPT_KEYS}}
 
 
 def _before(step: object) -> set[Step]:

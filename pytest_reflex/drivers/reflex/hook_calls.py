@@ -19,7 +19,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.steps import Reply, StepRequest
 from pytest_reflex.model.targets import Target
 
-TOLD = "told"
+REPORTED = "told"
 _EVALUATE = "pytest_reflex_evaluate"
 # A plugin may raise anything, and SystemExit would leave without a word.
 _ANYTHING = (Exception, SystemExit)
@@ -32,8 +32,8 @@ def ask(hooks: Any, request: StepRequest) -> Reply:
     """
     request = replace(request, check_types=request.check_types or partial(_check_types, hooks))
     reply = _answer(hooks, request)
-    if not reply.details.get(TOLD):
-        _tell(hooks, "pytest_reflex_answered", request=request, reply=reply)
+    if not reply.details.get(REPORTED):
+        _notify(hooks, "pytest_reflex_answered", request=request, reply=reply)
     return reply
 
 
@@ -73,10 +73,10 @@ def judge(hooks: Any, target: Target) -> Evaluation | str:
 
 def record(hooks: Any, event: Event) -> None:
     """Report an event to all listeners; raises UsageError where one of them fails."""
-    _tell(hooks, "pytest_reflex_record", event=event)
+    _notify(hooks, "pytest_reflex_record", event=event)
 
 
-def _tell(hooks: Any, name: str, **what: Any) -> None:
+def _notify(hooks: Any, name: str, **what: Any) -> None:
     try:
         getattr(hooks, name)(**what)
     except ReflexError:  # it says itself what is wrong and what to do

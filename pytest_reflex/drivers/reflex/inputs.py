@@ -34,11 +34,11 @@ def inputs_of(
 ) -> Mapping[str, Any]:
     """Return fields of a request: what this step is given, and the answer of its first try."""
     known = _INPUTS[step](state, artifact, events)
-    complaints = state.errors.get(step.value, ())
-    if not complaints:
+    refusals = state.errors.get(step.value, ())
+    if not refusals:
         return known
     last = _last_error(step, events)
-    refused_answer = {"complaint": complaints[-1], "refused": str(last.get("answer", ""))}
+    refused_answer = {"refusal": refusals[-1], "refused": str(last.get("answer", ""))}
     return {**known, **refused_answer, "kept": tuple(last.get("checks", ()))}
 
 
@@ -60,9 +60,9 @@ def _prepare(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping
         "draft": state.draft,
         "artifact": before_produce(events, artifact) or None,
     }
-    if told := refusal_text(state.proofs):
+    if refusal := refusal_text(state.proofs):
         known |= {
-            "complaint": told,
+            "refusal": refusal,
             "refused": find_given_checks(state.proofs, _last_checks(events)),
         }
     return known
@@ -128,11 +128,11 @@ def _last_checks(events: Sequence[Event]) -> Sequence[Mapping[str, Any]]:
 def _last_error(step: Step, events: Sequence[Event]) -> Mapping[str, Any]:
     """Return what the event of a step says whose answer was refused last."""
     for event in reversed(events):
-        told = event.payload
-        if event.kind is not EventKind.PHASE_ERROR or told.get("step") != step.value:
+        payload = event.payload
+        if event.kind is not EventKind.PHASE_ERROR or payload.get("step") != step.value:
             continue
-        if not (event.was_interrupted or told.get("cancelled") or told.get("limited")):
-            return told
+        if not (event.was_interrupted or payload.get("cancelled") or payload.get("limited")):
+            return payload
     return {}
 
 

@@ -60,8 +60,8 @@ def keep_beside(artifact: Path, step: Step, text: str) -> tuple[str, str]:
 def with_partial(payload: Mapping[str, Any], kept: tuple[str, str]) -> dict[str, Any]:
     """Return the payload of a phase_error that says where partial output is kept."""
     name, sentence = kept
-    told = {**payload, "message": f"{payload['message']}; {sentence}"}
-    return {**told, "partial": name} if name else told
+    extended = {**payload, "message": f"{payload['message']}; {sentence}"}
+    return {**extended, "partial": name} if name else extended
 
 
 # Of people, whatever the step is: what became of a call says another event.
@@ -80,7 +80,7 @@ class PendingCall:
         wire: dict[str, Any] = {"step": self.step.value, "after": self.after}
         return wire | ({"vote": self.vote} if self.vote else {})
 
-    def is_told_by(self, event: Event) -> bool:
+    def is_settled_by(self, event: Event) -> bool:
         """Return whether an event says what became of it: of a vote also the end of EVALUATE."""
         if event.kind is EventKind.VOTE_CAST:
             return bool(self.vote) and event.payload.get("question") == self.vote
@@ -94,7 +94,7 @@ def find_lost_calls(run: Mapping[str, Any], events: Sequence[Event]) -> list[Pen
     return [
         call
         for call in calls
-        if not any(call.is_told_by(event) for event in events if event.seq > call.after)
+        if not any(call.is_settled_by(event) for event in events if event.seq > call.after)
     ]
 
 

@@ -299,7 +299,9 @@ def exclude_unproved(evaluation: Evaluation, proofs: Iterable[RuleProof]) -> Eva
 
 
 def _unproved_result(check: CheckResult, proof: RuleProof) -> CheckResult:
-    message = f"{complaint(proof.to_json())}; PREPARE gets this message when it is asked again"
+    message = (
+        f"{describe_unproved(proof.to_json())}; PREPARE gets this message when it is asked again"
+    )
     return CheckResult(
         outcome=Outcome.NOT_MEASURED,
         message=f"{message}, or give the rule a check in the criteria",
@@ -308,7 +310,7 @@ def _unproved_result(check: CheckResult, proof: RuleProof) -> CheckResult:
     )
 
 
-def complaint(proof: Mapping[str, Any]) -> str:
+def describe_unproved(proof: Mapping[str, Any]) -> str:
     """Return what is wrong with the checks of a rule, from a proof on the wire that is none."""
     if proof["proof"] != Proof.VACUOUS.value:
         return f"what an agent made to check it is not proved: {proof['message']}"
@@ -324,7 +326,7 @@ def complaint(proof: Mapping[str, Any]) -> str:
 def refusal_text(proofs: Sequence[Mapping[str, Any]]) -> str:
     """Return the message to PREPARE about its last checks; empty where all can fail."""
     found = [one for one in proofs if one["proof"] != Proof.PROVED.value]
-    text = "; ".join(f"{one['rule']}: {complaint(one)}" for one in found)
+    text = "; ".join(f"{one['rule']}: {describe_unproved(one)}" for one in found)
     return f"{text}. Give checks that fail where the rule is broken" if text else ""
 
 

@@ -72,17 +72,17 @@ def outlook(
     state: RunState, *, artifact: str, artifact_path: str, events: Sequence[Event]
 ) -> RunPreview:
     """Return the outlook of a run: past the events that would follow without any work."""
-    told = tuple(events)
+    history = tuple(events)
     found = state.evaluation  # what is on the disk is evaluated again before it counts
     while (decision := _decide(state, found)).act in (Action.SWITCH, Action.ADVANCE):
-        told = (*told, _move_event(state, decision))
-        state = apply(state, told[-1])
+        history = (*history, _move_event(state, decision))
+        state = apply(state, history[-1])
     return RunPreview(
         state=state,
         decision=decision,
         artifact=artifact,
         artifact_path=artifact_path,
-        events=told,
+        events=history,
     )
 
 

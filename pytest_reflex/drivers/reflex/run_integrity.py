@@ -45,7 +45,7 @@ from pytest_reflex.model.plain import list_first
 from pytest_reflex.model.rules import Criteria
 from pytest_reflex.model.targets import CompiledCheck
 
-_TOLD = 3
+_LISTED = 3
 
 
 def rules_hash(criteria: Criteria, plugins: Iterable[str] = ()) -> str:
@@ -137,7 +137,7 @@ class IntegrityWatch:
 
 def format_changes(changes: Iterable[str]) -> str:
     """Return some changes in one line."""
-    return list_first(changes, _TOLD, "; ")
+    return list_first(changes, _LISTED, "; ")
 
 
 FREE_AGENTS = ("offline", "replay")

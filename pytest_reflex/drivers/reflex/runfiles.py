@@ -137,9 +137,9 @@ class RunFiles(RecordedRun):
 
     def _count_lost_calls(self) -> None:
         """Have the calls in the spend that were under way when the run was killed."""
-        for done, told in list(lost_calls.record_lost_calls(self._calls)):
+        for done, notice in list(lost_calls.record_lost_calls(self._calls)):
             self.commit(done)
-            self.recovered, self.lost = (*self.recovered, told), self.lost + 1
+            self.recovered, self.lost = (*self.recovered, notice), self.lost + 1
 
     @property
     def is_foreign(self) -> bool:
@@ -195,7 +195,7 @@ class RunFiles(RecordedRun):
         with self._lock:
             self._events.append(event)
             self._state = apply(self._state, event)
-            self._calls = [call for call in self._calls if not call.is_told_by(event)]
+            self._calls = [call for call in self._calls if not call.is_settled_by(event)]
         if done.artifact is not None:
             self._text = done.artifact
             self.workspace.write(self._text)

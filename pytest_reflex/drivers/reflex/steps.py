@@ -206,7 +206,7 @@ def _critique(state: RunState, request: StepRequest, ask: Ask) -> StepOutcome:
     issues, reply = _answer(ask, request, lambda text: read_issues(text, failed))
     left_out = blockers_left_out(issues, [row.rule.id for row in blockers])
     # Asked for once more, and then taken: it may be that nothing is to be said of the others.
-    if left_out and not request.complaint and not reply.details.get("free"):
+    if left_out and not request.refusal and not reply.details.get("free"):
         raise _UnusableAnswerError(left_out, reply)
     payload = {"issues": list(issues), **_by(reply)}
     if request.feedback:

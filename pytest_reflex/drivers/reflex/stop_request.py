@@ -65,12 +65,12 @@ def stop(
     reason: str,
     *,
     now: bool,
-    patience: float,
+    wait: float,
     project: Path,
     open_run: Open = RunFiles.open,
     hooks: Hooks | None = None,
 ) -> StopResponse:
-    """End a run as `user_stop`; `patience` are the seconds to wait for a process that drives it.
+    """End a run as `user_stop`; `wait` is how long to wait for a process that drives it.
 
     With `now` its agent is ended too. A run that ends by itself meanwhile keeps its reason.
     `open_run` takes the lock of a run of its kind; `hooks` gives what judges, where no process
@@ -81,12 +81,12 @@ def stop(
         Requests(stop=reason, now=now),
         alone=lambda: _stop_idle(open_run(run.folder), reason, project, hooks),
         is_done=lambda: _has_ended(run),
-        patience=patience,
+        wait=wait,
     )
 
 
 def tell(
-    run: RunOverview, text: str, *, patience: float, open_run: Open = RunFiles.open
+    run: RunOverview, text: str, *, wait: float, open_run: Open = RunFiles.open
 ) -> StopResponse:
     """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""
     key = secrets.token_hex(6)
@@ -95,7 +95,7 @@ def tell(
         Requests(feedback={key: text}),
         alone=lambda: _report_idle(open_run(run.folder), key, text),
         is_done=lambda: _is_durable(run, key),
-        patience=patience,
+        wait=wait,
     )
 
 
@@ -105,7 +105,7 @@ def _settle(
     *,
     alone: Callable[[], StopResponse],
     is_done: Callable[[], bool],
-    patience: float,
+    wait: float,
 ) -> StopResponse:
     """Act under the run's lock where it can be had, else ask its driver and wait."""
     return act_or_ask(
@@ -114,7 +114,7 @@ def _settle(
         is_driven=lambda: is_locked(run.folder / HISTORY),
         is_done=is_done,
         asked=lambda done: StopResponse(state=read_run(run.folder).state, done=done),
-        patience=patience,
+        wait=wait,
     )
 
 

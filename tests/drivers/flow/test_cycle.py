@@ -188,10 +188,8 @@ def test_an_invalid_answer_of_a_controller_is_asked_for_once_more(stage: Stage) 
     answers = iter(["no front matter", decision(met=False), decision(met=True)])
     stage.script.controller = lambda call, output: output.write_text(next(answers))
     assert stage.flow(node("only")).run() == 0
-    complaints = [
-        "Your last answer was refused" in one for one in stage.script.prompts("controller")
-    ]
-    assert complaints == [False, True, False]
+    refusals = ["Your last answer was refused" in one for one in stage.script.prompts("controller")]
+    assert refusals == [False, True, False]
     assert "no front matter" in stage.script.prompts("controller")[1]
 
 

@@ -185,7 +185,7 @@ def test_all_gates_run_in_their_order_and_are_told_one_by_one(project: Path) -> 
         IterationGate(name="second", command="exit 0"),
         IterationGate(name="third", command="exit 1", required=False),
     )
-    results = both.run(1, told=lambda result: names.append(result.gate.name))
+    results = both.run(1, on_result=lambda result: names.append(result.gate.name))
     assert names == ["first", "second", "third"]
     assert [result.passed for result in results] == [False, True, False]
 

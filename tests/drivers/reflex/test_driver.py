@@ -145,12 +145,12 @@ def test_only_warnings_at_b_ends_completed_and_not_passed(stage: Stage) -> None:
     assert run["stop"]["reason"] == "no_major_issues"
 
 
-def test_an_invalid_answer_is_retried_once_with_the_complaint(stage: Stage) -> None:
+def test_an_invalid_answer_is_retried_once_with_the_refusal(stage: Stage) -> None:
     script = Script(plan=["not json", Script().lines["plan"][0]], produce=GOOD)
     events = stage.play(script)
     assert story(events)[:3] == ["run_started", "phase_error", "plan_created"]
     first, second = script.requests[:2]
-    assert (first.complaint, bool(second.complaint)) == ("", True)
+    assert (first.refusal, bool(second.refusal)) == ("", True)
 
 
 def test_two_invalid_answers_end_the_run(stage: Stage) -> None:

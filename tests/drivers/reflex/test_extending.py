@@ -100,7 +100,7 @@ def test_one_that_was_stopped_before_anything_was_made_begins_there(stage: Stage
     with stage.begin(Script(produce=GOOD)) as loop:
         next(history_of(loop))
     run = find_run(stage.root, "words")
-    stop_request.stop(run, "", now=False, patience=0, project=stage.project)
+    stop_request.stop(run, "", now=False, wait=0, project=stage.project)
     with extend(stage, script := Script(produce=GOOD)) as loop:
         list(history_of(loop))
     assert script.asked()[0] == "PLAN"
@@ -174,7 +174,7 @@ def test_what_counts_towards_a_stop_begins_anew() -> None:
 
 def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:
     stage.play(Script(produce=[BAD, WORSE], refine=WORSE), {"loop.max_iterations": 2})
-    stop_request.tell(find_run(stage.root, "words"), "be brief", patience=0)
+    stop_request.tell(find_run(stage.root, "words"), "be brief", wait=0)
     with extend(stage, Script(produce=WORSE, refine=WORSE), "+1") as loop:
         for _ in history_of(loop):
             written = stage.run_json()

@@ -65,7 +65,7 @@ def test_a_rule_without_a_check_is_asked_for_once_more_by_its_name(
 ) -> None:
     script, stage = play(tmp_path, answer, checks(MOOD, TONE))
     first, second = asked(script)
-    assert first.complaint == ""
+    assert first.refusal == ""
     prompt = prompt_for(second)
     assert f"Reason: it gives no check for {named}; every rule needs one or more" in prompt
     assert json.dumps(answer) in prompt

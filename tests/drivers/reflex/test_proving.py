@@ -253,7 +253,7 @@ def test_a_vacuous_check_earns_nothing_and_prepare_is_told(stage: Stage) -> None
     assert (row["outcome"], "cannot fail" in row["details"]) == ("not_measured", True)
     assert (first["proofs"][0]["proof"], second["proofs"][0]["proof"]) == ("vacuous", "proved")
     asked = [request for request in script.requests if request.step is Step.PREPARE]
-    assert asked[0].complaint == ""
+    assert asked[0].refusal == ""
     assert "a.x.alpha: the check that an agent made cannot fail" in prompt_for(asked[1])
     assert events[-1].payload["passed"]
 

@@ -93,7 +93,7 @@ def test_a_retry_of_plan_has_the_same_events(
     Stage(tmp_path).play(script, {"loop.max_iterations": 3})
     asked = [r for r in script.requests if r.step is Step.PLAN and r.iteration == iteration]
     first, second = asked
-    assert second.complaint
+    assert second.refusal
     assert second.history == first.history
     assert first.history[-1]["event"] == ("run_started" if iteration == 1 else "iteration_advanced")
 

@@ -62,9 +62,9 @@ def _make(params: Mapping[str, Any]) -> Judge:
     def judge(artifact: Artifact, context: CheckContext) -> Report:
         found = read_config(artifact, kind)
         if isinstance(found, ConfigFile):
-            told = "" if aspect in (syntax, check_required) else find_missing_part(found)
-            if told:
-                return Report(unmeasured=f"{told} is missing: there is nothing to look at")
+            missing = "" if aspect in (syntax, check_required) else find_missing_part(found)
+            if missing:
+                return Report(unmeasured=f"{missing} is missing: there is nothing to look at")
             return aspect(found, expected)
         return found if aspect is syntax else found.without_verdict()
 

@@ -168,8 +168,8 @@ def variables(config: ConfigFile, expected: ConfigExpectations) -> Report:
         if name in seen:
             continue
         seen.add(name)
-        told = name in defined or re.search(rf"\b{re.escape(name)}\b", comments)
-        if not told and not _GIVEN.fullmatch(name):
+        is_explained = name in defined or re.search(rf"\b{re.escape(name)}\b", comments)
+        if not is_explained and not _GIVEN.fullmatch(name):
             message = f"the variable {name} has no default and no comment that names it"
             findings.append(setting.finding(message))
     return Report(findings, f"{len(seen)} variables without a default, each explained")

@@ -192,10 +192,10 @@ def _findings(config: ConfigFile, validator: Any) -> Iterator[Finding]:
             path = tuple(nearest.absolute_path)
             where = ".".join(map(str, path)) or "the document"
             if named := _strange(nearest):
-                told, path = f"{where}: unknown key {named!r}", (*path, named)
+                message, path = f"{where}: unknown key {named!r}", (*path, named)
             else:
-                told = f"{where}: {_error_text(nearest)}"
-            yield finding_at(document, f"{told} (read as a {config.label})", path)
+                message = f"{where}: {_error_text(nearest)}"
+            yield finding_at(document, f"{message} (read as a {config.label})", path)
 
 
 def _is_excused(error: Any, config: ConfigFile) -> bool:

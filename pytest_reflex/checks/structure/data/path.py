@@ -120,7 +120,7 @@ class _PathConditions:
                 faults += [gap for one in source.documents for gap in self._gaps(one, file.text)]
             for document, f in found if self.exists else ():
                 values.append(_item(f, document, file.text, name))
-                if fault := self._complaint(f, context):
+                if fault := self._mismatch(f, context):
                     faults.append(self._at(document, fault, f.path, file.text, len(faults)))
                 else:
                     fitting += 1
@@ -171,7 +171,7 @@ class _PathConditions:
         wrong: list[Finding] = list(self._gaps(document, whole)) if self.every else []
         fitting = 0
         for f in found[:MAX_VALUES]:
-            if fault := self._complaint(f, context):
+            if fault := self._mismatch(f, context):
                 wrong.append(self._at(document, fault, f.path, whole, len(wrong)))
             else:
                 fitting += 1
@@ -200,7 +200,7 @@ class _PathConditions:
             message = f"{paths.render(path)} is not there"
             yield finding_at(document, message, path, whole=whole)
 
-    def _complaint(self, found: paths.PathMatch, context: CheckContext) -> Finding | None:
+    def _mismatch(self, found: paths.PathMatch, context: CheckContext) -> Finding | None:
         is_so = f"{_where(found)} is {_format_value(found.value)}"
         if self.type and not TYPES[self.type](found.value):
             return Finding(f"{is_so}, not of type {self.type}")

@@ -64,5 +64,5 @@ def _describe_error(error: Any) -> dict[str, Any]:
         is_list = isinstance(error.instance, list)
         what = "a list" if is_list else "a map" if isinstance(error.instance, dict) else "the value"
         message = message.replace(shown, what)
-    told = {"path": list(error.absolute_path), "message": message[:400] + choice}
-    return told | ({"pattern": pattern} if pattern else {})
+    problem = {"path": list(error.absolute_path), "message": message[:400] + choice}
+    return problem | ({"pattern": pattern} if pattern else {})

@@ -105,8 +105,8 @@ def _together(params: Mapping[str, Any]) -> JudgeTogether:
         findings: list[Finding] = []
         for key, (least, most) in bounds.items():
             findings += _wrong(PARTS[key].name, places[key], least, most)
-        told = (f"{len(found)} {PARTS[key].name}" for key, found in places.items())
-        return Report(findings, ", ".join(told))
+        counts = (f"{len(found)} {PARTS[key].name}" for key, found in places.items())
+        return Report(findings, ", ".join(counts))
 
     return judge
 
