@@ -151,7 +151,7 @@ def run_loop(
     }
     settings = settings_of(folder, flags, named)
     host = open_host((*settings["plugins"], *objects), folder)
-    order = NewLoop(
+    request = NewLoop(
         task=task,
         criteria=str(criteria),
         alias=alias,
@@ -159,10 +159,10 @@ def run_loop(
         variables=variables or {},
         confirmed_by="python",
     )
-    proposal = propose(order, settings=settings, registry=host.registry, project=folder)
+    proposal = propose(request, settings=settings, registry=host.registry, project=folder)
     names = register_agents(host, settings, by_step_of(None, agents))
-    order = replace(order, judge=judge_name(host), judge_command=judge_command(host))
-    proposal = replace(proposal, order=order)
+    request = replace(request, judge=judge_name(host), judge_command=judge_command(host))
+    proposal = replace(proposal, request=request)
     run = begin(proposal, settings=settings, project=folder, hooks=host.hooks, agents=names)
     return _drive(run, watched=bool(objects))
 

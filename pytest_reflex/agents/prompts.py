@@ -71,7 +71,7 @@ def prompt_parts(request: StepRequest) -> tuple[PromptPart, ...]:
     of_files = request.files is not None
     inputs = _refine_files if of_files and request.step is Step.REFINE else _INPUTS[request.step]
     output = output_instructions(
-        request.step, of_files=of_files, own=request.orders, places=_places(request)
+        request.step, of_files=of_files, own=request.instructions, places=_places(request)
     )
     return (
         PromptPart("Preamble", preamble),

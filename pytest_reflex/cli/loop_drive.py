@@ -175,7 +175,7 @@ def new(task: str, **given: Any) -> int:
     tape: dict[str, Any] = {"replay": replay, "recorder": recorder}
     names = register_agents(host, settings, agents, judge=given["judge"], runs=not dry_run, **tape)
     as_given = ("alias", "draft", "ideal", "sequential", "allow_agent_commands", "replay")
-    order = NewLoop(
+    request = NewLoop(
         task=task,
         criteria=choose_criteria(given["criteria"], given["template"], settings),
         output=given["draft"] if given["in_place"] else given["output"],
@@ -187,7 +187,7 @@ def new(task: str, **given: Any) -> int:
         judge_when=host.registry.judge_when.value,
         **{name: given[name] for name in as_given},
     )
-    proposal = propose(order, settings=settings, registry=host.registry, project=Path.cwd())
+    proposal = propose(request, settings=settings, registry=host.registry, project=Path.cwd())
     if dry_run:
         return show_new(host, proposal, settings, names, as_json=given["as_json"])
     _confirm(proposal, names, asked=not yes, quiet=given["quiet"])
@@ -283,7 +283,7 @@ def _confirm(proposal: Any, agents: Any, *, asked: bool, quiet: bool) -> None:
     from pytest_reflex.reports.proposal import permission_lines, proposal_text
 
     if not (quiet and not asked):
-        held, judge = proposal.holding, proposal.order.judge
+        held, judge = proposal.holding, proposal.request.judge
         text = proposal_text(
             proposal.criteria, proposal.limits, agents, judge=judge, votes=held.votes
         )

@@ -49,7 +49,7 @@ class StepRequest:
     `--input`; `feedback` is what a person said of the artifact (CRITIQUE, REFINE); `evaluation` is
     the last one, which `refined` has followed where that is given (PLAN, PRODUCE); `cancel` is set
     when the driver is leaving: a process started for the step has to end then. With `files`, the
-    `artifact` is the difference of all that was changed in them so far. `orders` is a
+    `artifact` is the difference of all that was changed in them so far. `instructions` is a
     person's text in place of our own. `tell` takes a line
     about what takes long, `seconds_left` is what is left of the budget in seconds. `keep_partial`
     takes what an agent had written where the run ends before the agent does and no Reply is used.
@@ -78,7 +78,7 @@ class StepRequest:
     refusal: str = ""
     refused: str = ""
     kept: tuple[Mapping[str, Any], ...] = ()
-    orders: str = ""
+    instructions: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
     tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)

@@ -286,9 +286,9 @@ def test_long_findings_are_cut() -> None:
 
 
 @pytest.mark.parametrize("step", FULL)
-def test_own_orders_take_the_place_of_ours_and_the_form_stays(step: Step) -> None:
+def test_own_instructions_take_the_place_of_ours_and_the_form_stays(step: Step) -> None:
     ours = prompt_for(request(step, **FULL[step]))
-    own = prompt_for(request(step, **FULL[step], orders="Be brief.\n"))
+    own = prompt_for(request(step, **FULL[step], instructions="Be brief.\n"))
     kept, _, given = own.partition("\n\n## Instructions\n\n")
     assert given == "Be brief.\n"
     assert ours.startswith(kept)

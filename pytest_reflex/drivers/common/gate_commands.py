@@ -1,4 +1,4 @@
-"""What a command runs: its programs, its scripts, and the files that these take their orders from.
+"""What a command runs: its programs, its scripts, and the files that configure these.
 
 It is read off the words of a command and of the shell scripts, recipes and package scripts that it
 leads to. Limits: what a program runs by itself is known for those in `READS` alone; a word that is
@@ -51,7 +51,7 @@ class CommandFiles:
     """Collects what commands rely on; they start in the project, with the environment's PATH.
 
     `named` are files that stand as words in a command, `written` those that it says it writes;
-    `files` those that it runs or reads its orders from, `programs` the programs with every earlier
+    `files` those that it runs or that configure it, `programs` the programs with every earlier
     place on the PATH. `module_folders` are those in which its Python looks for modules first,
     `pythons` the interpreters.
     """
@@ -153,7 +153,7 @@ class CommandFiles:
         self._folder_options(name, rest)
         for option, value in pairwise(split_options(name, rest)):
             if option in JUDGES.get(name, ()):
-                self._orders(value)
+                self._read_option(value)
             elif name == "env" and option in ("-S", "--split-string"):
                 self._text(value, direct=direct)
         if name in READ_ANYWHERE:
@@ -166,7 +166,7 @@ class CommandFiles:
                     self._read(join_path(folder, file), sections)
             for option, value in pairwise(split_options(name, rest)):
                 if option in FILE_OPTIONS:
-                    self._orders(value)
+                    self._read_option(value)
         if name in SHELLS:
             self._shell(rest, direct=direct)
         elif name in (".", "source"):
@@ -185,7 +185,7 @@ class CommandFiles:
             if folder and os.path.isdir(folder) and folder not in self._folders:
                 self._folders.append(folder)
 
-    def _orders(self, value: str) -> None:
+    def _read_option(self, value: str) -> None:
         for folder in self._folders:
             if (path := join_path(folder, value)) and os.path.isfile(path):
                 self._read(path, ())

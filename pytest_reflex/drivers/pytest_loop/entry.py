@@ -24,7 +24,7 @@ from pytest_reflex.drivers.pytest_loop.files import open_run, project_of
 from pytest_reflex.drivers.pytest_loop.loop_options import (
     LoopOptions,
     choose_agents,
-    order_of,
+    options_of,
     usual_agents,
 )
 from pytest_reflex.drivers.pytest_loop.setup import Equip, begin, runner_of, take_up, watch_of
@@ -98,18 +98,18 @@ def drive(config: pytest.Config) -> int:
     Raises pytest.UsageError for what is the user's error, KeyboardInterrupt where no run is begun.
     """
     try:
-        order = order_of(config)
+        options = options_of(config)
         console = ConsoleReporter(
-            verbose=order.verbose,
-            quiet=order.quiet,
-            color=order.color,
-            no_stdout=order.events == STDOUT,
+            verbose=options.verbose,
+            quiet=options.quiet,
+            color=options.color,
+            no_stdout=options.events == STDOUT,
         )
-        with interruptible() as interruptions, chdir(order.root), _log(order, console) as log:
+        with interruptible() as interruptions, chdir(options.root), _log(options, console) as log:
             console.interruptions = interruptions
-            if order.resume is not None:
-                return _resume(config, order, console, log)
-            return _new(config, order, console, log)
+            if options.resume is not None:
+                return _resume(config, options, console, log)
+            return _new(config, options, console, log)
     except TamperedError as error:
         console.note(str(error))
         return FAILED
@@ -117,27 +117,29 @@ def drive(config: pytest.Config) -> int:
         raise pytest.UsageError(*(escape_control(str(one)) for one in error.problems)) from None
 
 
-def _log(order: LoopOptions, console: ConsoleReporter) -> AbstractContextManager[Listener]:
-    return event_log(order.events, flag="--reflex-events", out=click.echo, warn=console.note)
+def _log(options: LoopOptions, console: ConsoleReporter) -> AbstractContextManager[Listener]:
+    return event_log(options.events, flag="--reflex-events", out=click.echo, warn=console.note)
 
 
-def _new(config: pytest.Config, order: LoopOptions, console: ConsoleReporter, log: Listener) -> int:
-    settings = _settings(order, console)
-    wanted = choose_agents(order.agents, usual_agents(settings))
-    host, names = _host(settings, wanted, recorder_of(settings, order.root))
+def _new(
+    config: pytest.Config, options: LoopOptions, console: ConsoleReporter, log: Listener
+) -> int:
+    settings = _settings(options, console)
+    wanted = choose_agents(options.agents, usual_agents(settings))
+    host, names = _host(settings, wanted, recorder_of(settings, options.root))
     runner = Runner(
-        arguments=order.arguments,
-        cwd=order.cwd,
+        arguments=options.arguments,
+        cwd=options.cwd,
         seconds=settings["loop.session_timeout"],
-        bytecode=bytecode_of(loaded_sources(), order.root),
+        bytecode=bytecode_of(loaded_sources(), options.root),
     )
-    own = own_paths(order.root, order.root / settings["loop.root"])
-    before = ProjectTree(order.root, (*STATE, *own)).take()
+    own = own_paths(options.root, options.root / settings["loop.root"])
+    before = ProjectTree(options.root, (*STATE, *own)).take()
     session = console.first(runner)
     # No agent was called until now: what lies about is what was compiled for this person.
-    runner = replace(runner, bytecode=bytecode_of(session.loaded, order.root))
+    runner = replace(runner, bytecode=bytecode_of(session.loaded, options.root))
     try:
-        found = survey(order, settings, session, before.changes())
+        found = survey(options, settings, session, before.changes())
     except NothingToDoError:
         console.say("The session passes already: nothing is left to do", "done")
         return PASSED
@@ -165,11 +167,11 @@ def _own_status(session: Session) -> int:
 
 
 def _resume(
-    config: pytest.Config, order: LoopOptions, console: ConsoleReporter, log: Listener
+    config: pytest.Config, options: LoopOptions, console: ConsoleReporter, log: Listener
 ) -> int:
-    settings = _report_unknown_keys(load(order.root), console)
-    root = order.root / settings["loop.root"]
-    name = order.resume or order.alias or find_interrupted(root, of_session=True)
+    settings = _report_unknown_keys(load(options.root), console)
+    root = options.root / settings["loop.root"]
+    name = options.resume or options.alias or find_interrupted(root, of_session=True)
     run = find_run(root, name)
     setup = run.state.setup
     if not is_of_session(run.state):
@@ -178,16 +180,16 @@ def _resume(
             hint=f"go on with `pytest-reflex loop resume {run.alias}`",
         )
     recorded = tuple(setup["session"]["arguments"])
-    if order.own_arguments and order.arguments != recorded:
+    if options.own_arguments and options.arguments != recorded:
         raise UsageError(
             f"the run {run.alias!r} was begun with these arguments: {' '.join(recorded)}",
             hint="leave them out: a resumed run keeps its own",
         )
-    more, by = _more(config, order, run, console)
-    recorder, warning = recorder_again(run.state, order.root)
+    more, by = _more(config, options, run, console)
+    recorder, warning = recorder_again(run.state, options.root)
     if warning:
         console.note(warning)
-    host, names = _host(settings, choose_agents(order.agents, setup["agents"]), recorder)
+    host, names = _host(settings, choose_agents(options.agents, setup["agents"]), recorder)
     seconds = settings["loop.session_timeout"]
     equip = _equipment(host, names, lambda files: runner_of(files, seconds), console)
     again = take_up(
@@ -197,16 +199,16 @@ def _resume(
         agents=names,
         more=more,
         by=by,
-        accept_changes=order.accept_changes,
+        accept_changes=options.accept_changes,
     )
     return _watch(again, host, console, log)
 
 
 def _more(
-    config: pytest.Config, order: LoopOptions, run: RunOverview, console: ConsoleReporter
+    config: pytest.Config, options: LoopOptions, run: RunOverview, console: ConsoleReporter
 ) -> tuple[ExtendRequest | None, str]:
     """Return what a run that had ended may go on with, and how that was confirmed."""
-    state, given = run.state, bool(order.max_iterations or order.budgets or order.allow)
+    state, given = run.state, bool(options.max_iterations or options.budgets or options.allow)
     ended = state.stop.to_json()["reason"]
     if state.status is RunStatus.RUNNING:
         if given:
@@ -223,7 +225,7 @@ def _more(
         claimed = f", {NOT_VERIFIED}" if run.verified is False else ""
         raise UsageError(f"loop {run.alias!r} has ended ({ended}{claimed})", hint=hint)
     more = ExtendRequest(
-        max_iterations=order.max_iterations, budget=order.budgets, allow=order.allow
+        max_iterations=options.max_iterations, budget=options.budgets, allow=options.allow
     )
     limits = extend_limits(state, more)
     refuse_unasked(config)
@@ -232,16 +234,16 @@ def _more(
         f"Loop {escape_control(run.alias)} ({ended}) goes on after iteration {state.iteration}"
     )
     console.say(f"Max iterations: {limits.max_iterations}\nBudget: {budget}\n")
-    return more, "--reflex-yes" if order.yes else by_terminal("Go on within these limits?")
+    return more, "--reflex-yes" if options.yes else by_terminal("Go on within these limits?")
 
 
-def _settings(order: LoopOptions, console: ConsoleReporter) -> Settings:
+def _settings(options: LoopOptions, console: ConsoleReporter) -> Settings:
     flags = {
-        "loop.max_iterations": order.max_iterations,
-        "loop.budget": budget_changes(order.budgets) or None,
-        "loop.may_change": list(order.may_change) or None,
+        "loop.max_iterations": options.max_iterations,
+        "loop.budget": budget_changes(options.budgets) or None,
+        "loop.may_change": list(options.may_change) or None,
     }
-    return _report_unknown_keys(load(order.root, flags, option="--reflex-"), console)
+    return _report_unknown_keys(load(options.root, flags, option="--reflex-"), console)
 
 
 def _report_unknown_keys(settings: Settings, console: ConsoleReporter) -> Settings:

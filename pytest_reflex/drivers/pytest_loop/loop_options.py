@@ -66,7 +66,7 @@ class LoopOptions:
         return tuple(one for one in self.arguments if one not in _MANNER)
 
 
-def order_of(config: pytest.Config) -> LoopOptions:
+def options_of(config: pytest.Config) -> LoopOptions:
     """Read the options; raises UsageError where they do not fit together."""
     option, invocation = config.option, config.invocation_params
     if only_looks(config):

@@ -29,7 +29,7 @@ from pytest_reflex.drivers.pytest_loop.survey import Survey
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.extend import ExtendRequest, extension
 from pytest_reflex.drivers.reflex.history import digest
-from pytest_reflex.drivers.reflex.named_files import read_orders, refuse_record
+from pytest_reflex.drivers.reflex.named_files import read_instructions, refuse_record
 from pytest_reflex.drivers.reflex.project_watch import PROJECT, ProjectWatch, WatchScope
 from pytest_reflex.drivers.reflex.run_integrity import accept_project, free_steps, rules_hash
 from pytest_reflex.drivers.reflex.runfiles import RunFiles
@@ -67,13 +67,13 @@ def begin(
     equip: Equip,
 ) -> Iterator[ReflexLoop]:
     """Write a confirmed survey and yield the loop; the run stays resumable when left early."""
-    order = found.order
-    root = order.root / settings["loop.root"]
-    refuse_record(settings["loop.record"], order.root, root)
-    files = create_run(root, order.task, order.alias)
+    options = found.options
+    root = options.root / settings["loop.root"]
+    refuse_record(settings["loop.record"], options.root, root)
+    files = create_run(root, options.task, options.alias)
     try:
         scope = _scope(
-            order.root,
+            options.root,
             files,
             found.editable,
             settings["loop.record"],
@@ -96,7 +96,7 @@ def begin(
             files=files,
             opening=(started,),
             hooks=host.hooks,
-            project=order.root,
+            project=options.root,
             watch=watch,
             free=free_steps(agents, settings["plugins"]),
             agents=agents,
@@ -127,9 +127,9 @@ def _start_event(
     by: str,
 ) -> StepOutcome:
     """Return the first event: that of any loop, with what is needed of the project."""
-    order = found.order
+    options = found.options
     wanted = NewLoop(
-        task=order.task,
+        task=options.task,
         criteria="the first session",
         confirmed_by=by,
         ideal="the whole session passes",
@@ -137,21 +137,21 @@ def _start_event(
         record=settings["loop.record"] or None,
     )
     proposal = Proposal(
-        order=wanted,
+        request=wanted,
         criteria=found.criteria,
         limits=found.limits,
         level=Level.B,
         draft=None,
         seal=rules_hash(found.criteria, settings["plugins"]),
-        orders=read_orders(settings["loop.prompts"], order.root),
+        instructions=read_instructions(settings["loop.prompts"], options.root),
     )
-    begun = start_event(proposal, files.alias, order.root, settings, agents)
+    begun = start_event(proposal, files.alias, options.root, settings, agents)
     session = {
-        "arguments": list(order.arguments),
-        "cwd": os.path.relpath(order.cwd, order.root),
+        "arguments": list(options.arguments),
+        "cwd": os.path.relpath(options.cwd, options.root),
     }
     tree = tree_of(
-        order.root,
+        options.root,
         files.folder,
         editable=found.editable,
         texts=found.texts,

@@ -47,7 +47,7 @@ class Survey:
     its checks start; an agent may change what `may_change` means beside the artifacts.
     """
 
-    order: LoopOptions
+    options: LoopOptions
     session: Session
     criteria: Criteria
     limits: Limits
@@ -66,7 +66,7 @@ class Survey:
 
 
 def survey(
-    order: LoopOptions, settings: Settings, session: Session, written: Iterable[str] = ()
+    options: LoopOptions, settings: Settings, session: Session, written: Iterable[str] = ()
 ) -> Survey:
     """Return what a first session showed; raises UsageError where no loop could come of it.
 
@@ -76,7 +76,7 @@ def survey(
     criteria = criteria_of(session)
     if session.status == 0 and session.gate == "passed":
         raise NothingToDoError
-    editable = EditableFiles(root=order.root, patterns=_patterns(order, session))
+    editable = EditableFiles(root=options.root, patterns=_patterns(options, session))
     texts = editable.read()
     if not texts:
         raise UsageError(
@@ -84,7 +84,7 @@ def survey(
             hint="--reflex-artifact PATH names one",
         )
     return Survey(
-        order=order,
+        options=options,
         session=session,
         criteria=criteria,
         limits=replace(limits_of(settings), produce="first"),
@@ -92,7 +92,7 @@ def survey(
         texts=texts,
         start=SessionStart.of(session, editable),
         writes=_writes(editable, session, written),
-        programs=tuple(programs_of(_commands(session), order.root)),
+        programs=tuple(programs_of(_commands(session), options.root)),
         may_change=settings["loop.may_change"],
         warnings=tuple(_warnings(editable, session)),
     )
@@ -137,22 +137,22 @@ def _refuse_unmeasured(session: Session) -> None:
         )
 
 
-def _patterns(order: LoopOptions, session: Session) -> tuple[str, ...]:
+def _patterns(options: LoopOptions, session: Session) -> tuple[str, ...]:
     given: list[str] = []
     for part in session.parts:
         suite = part.id.partition("::")[0]
         if suite.endswith(SUFFIX):
             folder = os.path.dirname(suite)
-            given += (os.path.join(folder, one) for one in artifact_patterns(order.root / suite))
+            given += (os.path.join(folder, one) for one in artifact_patterns(options.root / suite))
         elif part.artifact:
             given.append(part.artifact)
-    given += order.artifacts
+    given += options.artifacts
     if not given:
         raise UsageError(
             "nothing says which files may be changed: the session has marked tests only",
             hint="--reflex-artifact PATH (a file or a folder), or the ini key reflex_artifacts",
         )
-    return as_patterns(given, order.root)
+    return as_patterns(given, options.root)
 
 
 def _writes(editable: EditableFiles, session: Session, written: Iterable[str]) -> tuple[str, ...]:
@@ -203,8 +203,8 @@ def refuse_unasked(config: pytest.Config) -> None:
 
 def confirm(found: Survey, agents: Mapping[Step, str], say: Callable[[str], object]) -> str:
     """Show criteria, limits and files, and return how they were confirmed; raises UsageError."""
-    order = found.order
-    if not (order.quiet and order.yes):
+    options = found.options
+    if not (options.quiet and options.yes):
         shown = proposal_text(found.criteria, found.limits, agents, of_text=False)
         say(shown.rstrip("\n"))
         may_change = (*found.editable.patterns, *found.may_change)
@@ -212,7 +212,7 @@ def confirm(found: Survey, agents: Mapping[Step, str], say: Callable[[str], obje
         if found.writes:
             say(f"Written by the session: {escape_control(', '.join(found.writes))}")
         say("".join(f"Warning: {escape_control(one)}\n" for one in found.warnings))
-    if order.yes:
+    if options.yes:
         return "--reflex-yes"
     return by_terminal(QUESTION)
 

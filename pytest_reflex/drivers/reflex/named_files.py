@@ -116,7 +116,7 @@ _NO_TEXT = (
 _HINT = "fix loop.prompts in the configuration"
 
 
-def read_orders(files: Mapping[str, str], project: Path) -> dict[str, str]:
+def read_instructions(files: Mapping[str, str], project: Path) -> dict[str, str]:
     """Return the texts of files by step; raises UsageError for one that cannot be used."""
     return {
         step: read_own_text(project / name, f"the prompt of {step}", hint=_HINT)

@@ -52,7 +52,7 @@ def outlook_of_new(
     proposal: Proposal, *, settings: Settings, project: Path, agents: Mapping[Step, str]
 ) -> RunPreview:
     """Return the outlook of a proposal; the time in its run id is not known yet."""
-    alias = proposal.order.alias or slug(proposal.order.task)
+    alias = proposal.request.alias or slug(proposal.request.task)
     begun = start_event(proposal, alias, project, settings, agents)
     event = Event(
         kind=EventKind.RUN_STARTED,

@@ -21,7 +21,7 @@ from pytest_reflex.drivers.common.workspace import own_paths
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.named_files import (
     read_draft,
-    read_orders,
+    read_instructions,
     refuse_record,
     unusable,
 )
@@ -81,11 +81,11 @@ class NewLoop:
 class Proposal:
     """A run that could begin: everything is read and nothing is written.
 
-    `sources` are the files that the criteria were read from, `orders` the person's own texts in the
-    prompts of steps, `holding` what has to be held for the checks.
+    `sources` are the files that the criteria were read from, `instructions` a person's own texts
+    for the prompts of steps, `holding` the files that are protected for the checks.
     """
 
-    order: NewLoop
+    request: NewLoop
     criteria: Criteria
     limits: Limits
     level: Level
@@ -93,39 +93,41 @@ class Proposal:
     seal: str
     sources: tuple[Path, ...] = ()
     holding: ProtectedInputs = field(default_factory=ProtectedInputs)
-    orders: Mapping[str, str] = field(default_factory=dict)
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
 
-def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
-    """Read what an order names; `project` is where its output and the state will be.
+def propose(request: NewLoop, *, settings: Settings, registry: Registry, project: Path) -> Proposal:
+    """Read what a request names; `project` is where its output and the state will be.
 
     Raises UsageError, CriteriaError or ArtifactError where the run could not begin.
     """
-    if not order.task.strip():
+    if not request.task.strip():
         raise UsageError("the task is empty", hint="say what the artifact has to be")
-    check_text("task", order.task)
-    check_text("ideal result", order.ideal or "")
+    check_text("task", request.task)
+    check_text("ideal result", request.ideal or "")
     root = project / settings["loop.root"]
-    if order.output is not None and (why := unusable(project / order.output, root)):
-        raise UsageError(f"no result can be written to {order.output}: {why}")
-    criteria, sources = read_criteria(order.criteria, registry=registry, variables=order.variables)
+    if request.output is not None and (why := unusable(project / request.output, root)):
+        raise UsageError(f"no result can be written to {request.output}: {why}")
+    criteria, sources = read_criteria(
+        request.criteria, registry=registry, variables=request.variables
+    )
     level = Level.A if criteria.has(Level.A) else Level.B
     compile_checks(criteria, level, registry)
     prompts = settings["loop.prompts"]
-    _refuse_output(order, [*sources, *(project / p for p in prompts.values())], settings, project)
+    _refuse_output(request, [*sources, *(project / p for p in prompts.values())], settings, project)
     draft = None
-    if order.draft is not None:
-        draft = read_draft(order.draft).raw_text
+    if request.draft is not None:
+        draft = read_draft(request.draft).raw_text
     holding = inputs_of(
         criteria,
         registry,
         project=project,
         artifact=root,
         may_change=settings["loop.may_change"],
-        judges=[order.judge_command] if order.judge_command else [],
+        judges=[request.judge_command] if request.judge_command else [],
     )
     return Proposal(
-        order=order,
+        request=request,
         criteria=criteria,
         limits=limits_of(settings),
         level=level,
@@ -133,28 +135,28 @@ def propose(order: NewLoop, *, settings: Settings, registry: Registry, project: 
         seal=rules_hash(criteria, settings["plugins"]),
         sources=sources,
         holding=holding,
-        orders=read_orders(prompts, project),
+        instructions=read_instructions(prompts, project),
     )
 
 
 def _refuse_output(
-    order: NewLoop, rules: Sequence[Path], settings: Settings, project: Path
+    request: NewLoop, rules: Sequence[Path], settings: Settings, project: Path
 ) -> None:
     """Raise UsageError where a result or a recording would be written over what holds the run."""
     root = project / settings["loop.root"]
-    refuse_record(order.record, project, root)
-    if order.output is None:
+    refuse_record(request.record, project, root)
+    if request.output is None:
         return
     held = rule_files(
         files=[*rules, project / OWN_FILE],
         plugins=settings["plugins"],
         artifact=root / "new" / ARTIFACT,
         project=project,
-        link_base=order.draft.resolve().parent if order.draft else None,
+        link_base=request.draft.resolve().parent if request.draft else None,
     )
-    if holds_rules(project / order.output, held, project):
+    if holds_rules(project / request.output, held, project):
         raise UsageError(
-            f"no result can be written to {order.output}: the loop must not change it",
+            f"no result can be written to {request.output}: the loop must not change it",
             hint="give another --output",
         )
 
@@ -173,10 +175,10 @@ def begin(
     proposal: Proposal, *, settings: Settings, project: Path, hooks: Any, agents: Mapping[Step, str]
 ) -> Iterator[ReflexLoop]:
     """Write a confirmed proposal and yield the loop; the run stays resumable when left early."""
-    order = proposal.order
-    if not order.confirmed_by:
+    request = proposal.request
+    if not request.confirmed_by:
         raise UsageError("criteria and limits were not confirmed", hint="confirm with --yes")
-    files = RunFiles.create(project / settings["loop.root"], order.task, order.alias)
+    files = RunFiles.create(project / settings["loop.root"], request.task, request.alias)
     try:
         begun = start_event(proposal, files.alias, project, settings, agents)
         sealed = manifest_of(
@@ -190,7 +192,9 @@ def begin(
         )
         scope = WatchScope(
             project=project,
-            apart=own_paths(project, files.folder.parent, order.draft, order.output, order.record),
+            apart=own_paths(
+                project, files.folder.parent, request.draft, request.output, request.record
+            ),
             may_change=proposal.holding.may_change,
             writes=proposal.holding.writes,
         )
@@ -208,8 +212,8 @@ def begin(
             watch=watch,
             free=free_steps(agents, settings["plugins"], proposal.holding),
             agents=agents,
-            sequential=order.sequential,
-            allow_agent_commands=order.allow_agent_commands,
+            sequential=request.sequential,
+            allow_agent_commands=request.allow_agent_commands,
         )
     finally:
         files.close()
@@ -223,27 +227,27 @@ def start_event(
     agents: Mapping[Step, str],
 ) -> StepOutcome:
     """Return the first event of a proposal, not yet durable."""
-    order, criteria = proposal.order, proposal.criteria
+    request, criteria = proposal.request, proposal.criteria
     setup: dict[str, Any] = {
-        "criteria_source": order.criteria,
+        "criteria_source": request.criteria,
         "agents": {step.value.lower(): name for step, name in agents.items()},
         "evaluator": settings["loop.evaluator"],
         "guard": settings["loop.guard"],
         "plugins": list(settings["plugins"]),
-        "sequential": order.sequential,
-        "allow_agent_commands": order.allow_agent_commands,
-        "confirmation": {"by": order.confirmed_by, "at": datetime.now(UTC).isoformat()},
+        "sequential": request.sequential,
+        "allow_agent_commands": request.allow_agent_commands,
+        "confirmation": {"by": request.confirmed_by, "at": datetime.now(UTC).isoformat()},
     }
-    if proposal.orders:
-        setup["prompts"] = dict(proposal.orders)
-    if order.draft is not None:
-        setup["input"] = _relative(order.draft, project)
-        setup["link_base"] = str(order.draft.resolve().parent)
-    if order.output is not None:
-        setup["output"] = _relative(order.output, project)
-    named = {"record": order.record, "replay": order.replay, "judge": order.judge}
-    if order.judge or order.replay:
-        named["judge_when"] = order.judge_when or settings["judge_when"]
+    if proposal.instructions:
+        setup["prompts"] = dict(proposal.instructions)
+    if request.draft is not None:
+        setup["input"] = _relative(request.draft, project)
+        setup["link_base"] = str(request.draft.resolve().parent)
+    if request.output is not None:
+        setup["output"] = _relative(request.output, project)
+    named = {"record": request.record, "replay": request.replay, "judge": request.judge}
+    if request.judge or request.replay:
+        named["judge_when"] = request.judge_when or settings["judge_when"]
     setup |= {key: name for key, name in named.items() if name}
     if not settings["judge_cache"]:
         setup["judge_cache"] = False
@@ -251,8 +255,8 @@ def start_event(
         "schema_version": SCHEMA_VERSION,
         "task_alias": alias,
         "task": {
-            "prompt": order.task,
-            "ideal_result": order.ideal or ideal_of(criteria),
+            "prompt": request.task,
+            "ideal_result": request.ideal or ideal_of(criteria),
         },
         "criteria": criteria.to_json(),
         "limits": proposal.limits.to_json(),

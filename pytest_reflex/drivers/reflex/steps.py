@@ -283,7 +283,7 @@ def request_for(
         criteria=state.criteria,
         artifact_path=artifact_path,
         rules=state.criteria.active(state.level),
-        orders=state.setup.get("prompts", {}).get(step.value.lower(), ""),
+        instructions=state.setup.get("prompts", {}).get(step.value.lower(), ""),
         cancel=cancel,
     )
     if step is Step.PLAN:

@@ -1,4 +1,4 @@
-"""Build tools, linters and scripts that call others: what they take their orders from is held."""
+"""Build tools, linters and scripts that call others: what configures them is protected."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.cli.main import main
-from pytest_reflex.drivers.reflex.named_files import read_orders
+from pytest_reflex.drivers.reflex.named_files import read_instructions
 from pytest_reflex.errors import UsageError
 from pytest_reflex.settings import global_path, load
 from pytest_reflex.text.lines import LONGEST
@@ -60,7 +60,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.long
-def test_the_step_gets_the_orders_of_the_file(project: Path) -> None:
+def test_the_step_gets_the_instructions_of_the_file(project: Path) -> None:
     main([*NEW, "--max-iterations", "2"])
     assert (
         (project / "CRITIQUE.txt")
@@ -70,7 +70,7 @@ def test_the_step_gets_the_orders_of_the_file(project: Path) -> None:
     assert "## Instructions" not in (project / "REFINE.txt").read_text()
 
 
-def test_orders_that_change_during_the_run_end_it(
+def test_instructions_that_change_during_the_run_end_it(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LC_TAMPER", "PRODUCE")
@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_used_is_named(
     if data is not None:
         (tmp_path / "plan.md").write_bytes(data)
     with pytest.raises(UsageError, match=re.escape(f"{tmp_path}{os.sep}plan.md: {message}")):
-        read_orders({"plan": "plan.md"}, tmp_path)
+        read_instructions({"plan": "plan.md"}, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
@@ -107,15 +107,15 @@ def test_what_is_no_regular_file_is_told(tmp_path: Path, kind: str) -> None:
     else:
         path.symlink_to("/dev/zero")
     with pytest.raises(UsageError, match=r"the prompt of plan is not a regular file"):
-        read_orders({"plan": "plan.md"}, tmp_path)
+        read_instructions({"plan": "plan.md"}, tmp_path)
 
 
 def test_a_file_may_be_written_with_a_mark_at_its_start(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_bytes("\ufeffOne step each.\n".encode())
-    assert read_orders({"plan": "plan.md"}, tmp_path) == {"plan": "One step each.\n"}
+    assert read_instructions({"plan": "plan.md"}, tmp_path) == {"plan": "One step each.\n"}
 
 
-def test_a_persons_own_orders_lie_beside_their_configuration(
+def test_a_persons_own_instructions_lie_beside_their_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
