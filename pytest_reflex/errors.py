@@ -317,8 +317,8 @@ def nearest_word(word: object, known: Iterable[str]) -> str:
     words = tuple(known)
     # The same letters in another order are a slip of the fingers.
     letters = sorted(str(word))
-    slips = [one for one in words if sorted(one) == letters]
-    return next(iter(slips or get_close_matches(str(word), words, n=1)), "")
+    typos = [one for one in words if sorted(one) == letters]
+    return next(iter(typos or get_close_matches(str(word), words, n=1)), "")
 
 
 def suggest(word: str) -> str:

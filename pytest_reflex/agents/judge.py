@@ -215,7 +215,7 @@ _A_DAY = 86_400.0
 Hear = Callable[[Case, Question, Reply], object]
 
 
-def _nobody(case: Case, question: Question, reply: Reply) -> None:
+def _ignore(case: Case, question: Question, reply: Reply) -> None:
     """Ignore it."""
 
 
@@ -233,7 +233,7 @@ class AgentJudge:
     """Judges by asking an agent; `heard` learns of every call before its answer is used."""
 
     agent: Askable
-    heard: Hear = _nobody
+    heard: Hear = _ignore
 
     @property
     def name(self) -> str:

@@ -120,8 +120,8 @@ def _critique(request: StepRequest) -> str:
 
 def _urgency(row: RuleResult) -> tuple[Any, ...]:
     """Fail before warn, heavy before light, and what can be fixed before what cannot."""
-    mendable = any(fix.safe for fix in row.rule.fixes)
-    return (row.rule.severity is not Severity.FAIL, -row.rule.weight, not mendable)
+    fixable = any(fix.safe for fix in row.rule.fixes)
+    return (row.rule.severity is not Severity.FAIL, -row.rule.weight, not fixable)
 
 
 def _issue(row: RuleResult) -> dict[str, str]:

@@ -148,7 +148,7 @@ class CachedJudge(JudgeAround):
 
 
 NAME = "judged"
-NOBODY = f"it needs an LLM judge and none is configured: {NAMING}"
+NO_JUDGE = f"it needs an LLM judge and none is configured: {NAMING}"
 NOT_ASKED = "not asked: rules already failed"
 LONGEST = 400_000
 """Characters of an artifact that an LLM judge is given at most."""
@@ -226,7 +226,7 @@ class Voting:
     def __call__(self, artifact: Artifact, context: CheckContext) -> CheckResult:
         judge, rule = context.judge, context.rule
         if judge is None or rule is None:
-            return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOBODY)
+            return CheckResult(outcome=Outcome.NOT_MEASURED, message=NO_JUDGE)
         if context.blocked:
             return CheckResult(outcome=Outcome.NOT_MEASURED, message=NOT_ASKED, not_asked=True)
         if missed := artifact.skipped_for(("*",)):

@@ -263,9 +263,9 @@ def _key_of(table: Table, diagnostics: Diagnostics, rule_id: str) -> str:
         hint = "make a list of two conditions of them: both have to hold"
         diagnostics.add(message, table.at_key(keys[1]), hint=hint, rule_id=rule_id)
         return ""
-    slip = next((key for key in table if nearest_word(key, (*CONDITIONS, NOT))), "")
-    spot = table.at_key(slip) if slip else table.spot
-    text = f", but {quote(slip)}" if slip else ""
-    hint = nearest(slip, (*CONDITIONS, NOT)) if slip else A_CONDITION
+    typo = next((key for key in table if nearest_word(key, (*CONDITIONS, NOT))), "")
+    spot = table.at_key(typo) if typo else table.spot
+    text = f", but {quote(typo)}" if typo else ""
+    hint = nearest(typo, (*CONDITIONS, NOT)) if typo else A_CONDITION
     diagnostics.add(f"a condition has none of {_KEYS}{text}", spot, hint=hint, rule_id=rule_id)
     return ""

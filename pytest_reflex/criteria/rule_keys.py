@@ -177,9 +177,9 @@ def finish_fix(
     if len(kinds) != 1:
         shown = ", ".join(kinds) or "none"
         message = f"a fix needs exactly one kind, not {shown}"
-        slip = next((key for key in kinds if nearest(key, ("safe", *fixes.KINDS)) == _SAFE), "")
-        spot = entry.at_key(slip) if slip else entry.spot
-        hint = _SAFE if slip else "insert_section: {...}"
+        typo = next((key for key in kinds if nearest(key, ("safe", *fixes.KINDS)) == _SAFE), "")
+        spot = entry.at_key(typo) if typo else entry.spot
+        hint = _SAFE if typo else "insert_section: {...}"
         diagnostics.add(message, spot, hint=hint, rule_id=rule_id)
         return None
     if not isinstance(safe, bool):

@@ -181,9 +181,9 @@ class RunState:
     The six booleans say which steps of the current iteration are durable. `marks` remember past
     evaluations; `errors` holds, per step, the messages of its failed tries since it last succeeded;
     `draft` is the text of `--input`; `proofs` say of the last evaluation whether the checks that an
-    agent made can fail. Of a person's critiques `feedback` waits for the next CRITIQUE
-    and `heeded` was given to the last one. `votes` are of an evaluation that did not come to its
-    end yet. `settled` counts the marks before the run was extended.
+    agent made can fail. Of a person's critiques `feedback` waits for the next CRITIQUE and
+    `used_feedback` was given to the last one. `votes` are of an evaluation that did not come to
+    its end yet. `settled` counts the marks before the run was extended.
     """
 
     run_id: str
@@ -212,7 +212,7 @@ class RunState:
     critiqued: bool = False
     refined: bool = False
     feedback: tuple[str, ...] = ()
-    heeded: tuple[str, ...] = ()
+    used_feedback: tuple[str, ...] = ()
     marks: tuple[EvaluationMark, ...] = ()
     settled: int = 0
     stagnation_count: int = 0

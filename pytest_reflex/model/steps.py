@@ -12,7 +12,7 @@ from pytest_reflex.model.results import Evaluation
 from pytest_reflex.model.rules import Criteria, Rule
 
 
-def _nobody(text: str) -> None:
+def _ignore(text: str) -> None:
     """Ignore it."""
 
 
@@ -81,8 +81,8 @@ class StepRequest:
     instructions: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
-    tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
-    keep_partial: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+    tell: Callable[[str], object] = field(default=_ignore, compare=False, repr=False)
+    keep_partial: Callable[[str], object] = field(default=_ignore, compare=False, repr=False)
     check_types: Callable[[], Any] | None = field(default=None, compare=False, repr=False)
 
 
@@ -103,8 +103,8 @@ class Question:
     contract: str = ""
     seconds_left: float | None = None
     cancel: Event = field(default_factory=Event, compare=False, repr=False)
-    tell: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
-    keep_partial: Callable[[str], object] = field(default=_nobody, compare=False, repr=False)
+    tell: Callable[[str], object] = field(default=_ignore, compare=False, repr=False)
+    keep_partial: Callable[[str], object] = field(default=_ignore, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,9 +176,9 @@ def samples_text(tried: Sequence[RuleSampleResult]) -> str:
     details = [
         line for one in tried for sample in one.samples for line in _sample_detail(one, sample)
     ]
-    mends = [line for one in tried for line in _fix_rows(one)]
+    fixes = [line for one in tried for line in _fix_rows(one)]
     return "\n".join(
-        [table, *details, *([""] if mends else []), *mends, "", samples_summary(tried)]
+        [table, *details, *([""] if fixes else []), *fixes, "", samples_summary(tried)]
     )
 
 
@@ -215,7 +215,7 @@ def _sample_detail(one: RuleSampleResult, sample: SampleResult) -> Iterator[str]
 
 def _fix_rows(one: RuleSampleResult) -> Iterator[str]:
     """Yield how many of the bad samples the rule's safe fixes fix, where they were tried."""
-    fixed = [sample.mended for sample in one.samples if sample.mended is not None]
+    fixed = [sample.fixed for sample in one.samples if sample.fixed is not None]
     if not fixed:
         return
     verb = "its fix fixes" if len(one.rule.fixes) == 1 else "its fixes fix"

@@ -76,14 +76,14 @@ def dry_run_text(dry: DryRun) -> str:
         *([f"Note: {escape_control(dry.note)}"] if dry.note else []),
     ]
     making = [step for step in dry.steps if step.step in _MAKING]
-    mending = [step for step in dry.steps if step.step not in _MAKING]
+    fixing = [step for step in dry.steps if step.step not in _MAKING]
     for step in making:
         lines += ["", *_step(step)]
     if dry.steps and not dry.state.evaluated:
         lines += ["", *_evaluate(dry)]
     if dry.formatters:
         lines += ["", *_fixes(dry)]
-    for step in mending:
+    for step in fixing:
         lines += ["", *_step(step)]
     return "\n".join(lines)
 

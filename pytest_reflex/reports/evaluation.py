@@ -88,8 +88,8 @@ def question_rows(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what an LLM judge would be asked, with labels; nothing for checks without an agent."""
     if "quorum" not in check:
         return
-    nobody = "no LLM judge is configured: it is not measured (--judge NAME)"
-    yield "JUDGE", check["judge"] or nobody
+    no_judge = "no LLM judge is configured: it is not measured (--judge NAME)"
+    yield "JUDGE", check["judge"] or no_judge
     yield "VOTES", f"{check['votes']} at most, {check['quorum']} have to pass"
     for number, line in enumerate((check["prompt"] or "").splitlines()):
         yield "" if number else "PROMPT", line

@@ -199,10 +199,10 @@ def _read_json(text: str) -> Any:
         raise DataSyntaxError.at(text, at, message) from None
     except RecursionError:
         raise _too_deep("JSON") from None
-    except DataSyntaxError as slip:
-        from pytest_reflex.text.places import find_slip
+    except DataSyntaxError as fault:
+        from pytest_reflex.text.places import find_fault
 
-        raise find_slip(text) or slip from None
+        raise find_fault(text) or fault from None
     except ValueError as error:  # a whole number with more digits than Python converts
         raise DataSyntaxError(str(error)) from None
     return _check_bounds(value, "JSON")

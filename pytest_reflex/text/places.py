@@ -113,7 +113,7 @@ LONGEST = 5_000_000
 _TOKEN = re.compile(r'("(?:[^"\\]+|\\.)*")([ \t\n\r]*:)?|[{}\[\]]|NaN|-?Infinity', re.DOTALL)
 
 
-def find_slip(text: str) -> DataSyntaxError | None:
+def find_fault(text: str) -> DataSyntaxError | None:
     """Return the first such problem of a text that is else JSON; None where none is found."""
     inside: list[dict[str, int] | None] = []
     for found in _TOKEN.finditer(text) if len(text) <= LONGEST else ():

@@ -25,7 +25,7 @@ from pytest_reflex.checks.command import (
     stop_message,
 )
 from pytest_reflex.checks.finding import MOST_FINDINGS
-from pytest_reflex.checks.findings.parameters import FORMS, KINDS, TELLING, reader_of, slip_in
+from pytest_reflex.checks.findings.parameters import FORMS, KINDS, TELLING, find_typo, reader_of
 from pytest_reflex.checks.findings.report import (
     ALL,
     CountedFindings,
@@ -274,8 +274,8 @@ def _rename_keys(problems: Iterable[Problem], spec: CheckSpec) -> Iterator[Probl
     """Yield the problems; one in a mapping names the key that is wrong."""
     for problem in problems:
         key = problem.path[0] if problem.path else ""
-        slip = None if problem.of_key else slip_in(key, spec.params.get(key))
-        yield replace(slip, place=problem.place) if slip else problem
+        typo = None if problem.of_key else find_typo(key, spec.params.get(key))
+        yield replace(typo, place=problem.place) if typo else problem
 
 
 def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Problem]:

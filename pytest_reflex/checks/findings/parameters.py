@@ -172,7 +172,7 @@ KINDS = {
 }
 
 
-def slip_in(key: str, value: Any) -> Problem | None:
+def find_typo(key: str, value: Any) -> Problem | None:
     """Return the first thing that is wrong in the mapping under a key; None where it is none."""
     if not isinstance(value, Mapping):
         return None

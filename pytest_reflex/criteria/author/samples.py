@@ -91,7 +91,7 @@ BROKEN = (
 class SampleResult:
     """One sample with its verdict; `kind` is good or bad, `number` counts from 1 within it.
 
-    `mended` is whether the rule's safe fixes fix a bad one; None where they were not tried.
+    `fixed` is whether the rule's safe fixes fix a bad one; None where they were not tried.
     `needs` is the distribution without which it was not measured.
     """
 
@@ -100,7 +100,7 @@ class SampleResult:
     sample: Sample
     verdict: SampleVerdict
     message: str
-    mended: bool | None = None
+    fixed: bool | None = None
     needs: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class SampleResult:
             "number": self.number,
             "verdict": self.verdict.value,
             "message": self.message,
-            **({} if self.mended is None else {"mended": self.mended}),
+            **({} if self.fixed is None else {"mended": self.fixed}),
             **({"text": given} if isinstance(given, str) else given),
         }
 
@@ -266,9 +266,9 @@ def _try_samples(
             needs = next((result.needs for result in results if result.needs), "")
             if verdict is SampleVerdict.UNCLEAR and needs:
                 verdict = SampleVerdict.NOT_MEASURED
-            mended = None
+            fixed = None
             if verdict is SampleVerdict.REPORTED and not is_judged and can_be_tried(rule, sample):
-                mended = fix_makes_sample_pass(
+                fixed = fix_makes_sample_pass(
                     criteria,
                     rule,
                     sample,
@@ -285,7 +285,7 @@ def _try_samples(
                 sample=sample,
                 verdict=verdict,
                 message=_message(results),
-                mended=mended,
+                fixed=fixed,
                 needs=needs,
             )
 

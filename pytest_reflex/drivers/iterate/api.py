@@ -51,7 +51,7 @@ def run_iterate(
     flags = {"max_iterations": max_iterations, "failure_threshold": failure_threshold}
     work, root = _work(procedure, options, flags, plugins, folder)
     begin = iteration_loop.begin_new(work, options, fresh=fresh)
-    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _nobody))
+    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _ignore))
 
 
 def resume_iterate(
@@ -88,10 +88,10 @@ def resume_iterate(
     }
     work, root = _work(procedure, options, flags, plugins, folder)
     begin = iteration_loop.begin_again(work, options, reset_failures=reset_failures)
-    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _nobody))
+    return _inside(folder, iteration_loop.events(work, begin, root=root, say=say or _ignore))
 
 
-def _nobody(text: str) -> None:
+def _ignore(text: str) -> None:
     """Ignore it."""
 
 

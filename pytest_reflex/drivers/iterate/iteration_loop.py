@@ -200,8 +200,8 @@ def open_loop(
     `warn` hears what is wrong with the log file. Raises LockedError where another process drives
     the run.
     """
-    name, troubles = work.procedure.name, list[str]()
-    report: list[Callable[[str], object]] = [troubles.append]
+    name, problems = work.procedure.name, list[str]()
+    report: list[Callable[[str], object]] = [problems.append]
     with state_file(root, name, lambda text: report[0](text)) as file:
         opened_with = begin(file)
         state, goes_on = opened_with.state, opened_with.goes_on
@@ -215,8 +215,8 @@ def open_loop(
             log.report_start(work.bounds)
         if left := file.lease.end_leftovers():
             many = pluralize(left, "process", "processes")
-            troubles.append(f"ended {many} that an earlier run had left behind")
-        warnings = (*opened_with.warnings, *troubles, lock_warning(root), beyond_limit(state))
+            problems.append(f"ended {many} that an earlier run had left behind")
+        warnings = (*opened_with.warnings, *problems, lock_warning(root), beyond_limit(state))
         for text in filter(None, warnings):
             log.warning(text)
         yield IterationLoop(work, state=state, file=file, log=log, fresh=not goes_on, listen=listen)

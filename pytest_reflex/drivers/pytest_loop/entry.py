@@ -148,7 +148,7 @@ def _new(
             console.note(str(error))
             return status
         raise
-    if names[Step.REFINE] == "offline" and not (found.mendable or has_refining_plugin(host)):
+    if names[Step.REFINE] == "offline" and not (found.fixable or has_refining_plugin(host)):
         raise UsageError(
             "the agent offline can only apply fixes that rules of suites carry, and none does",
             hint="name an agent: --reflex-agent NAME",

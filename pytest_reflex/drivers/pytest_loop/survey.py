@@ -60,7 +60,7 @@ class Survey:
     warnings: tuple[str, ...]
 
     @property
-    def mendable(self) -> bool:
+    def fixable(self) -> bool:
         """Whether a rule carries a fix that needs no agent."""
         return any(fixes_of(rule) for rule in self.criteria.rules)
 

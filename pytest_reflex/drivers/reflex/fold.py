@@ -134,8 +134,8 @@ def _artifact(state: RunState, payload: Payload) -> RunState:
         critiqued=False,
         refined=False,
         issues=None if by_hand else state.issues,
-        feedback=(*state.heeded, *state.feedback),
-        heeded=(),
+        feedback=(*state.used_feedback, *state.feedback),
+        used_feedback=(),
         errors=_clear_error(state, Step.PRODUCE),
     )
 
@@ -209,12 +209,12 @@ def _place(mark: EvaluationMark) -> tuple[int, Level, str]:
 
 
 def _critique(state: RunState, payload: Payload) -> RunState:
-    heeded = tuple(payload.get("feedback", ()))
+    used_feedback = tuple(payload.get("feedback", ()))
     return replace(
         state,
         issues=tuple(payload["issues"]),
-        feedback=state.feedback[len(heeded) :],
-        heeded=heeded,
+        feedback=state.feedback[len(used_feedback) :],
+        used_feedback=used_feedback,
         critiqued=True,
         errors=_clear_error(state, Step.CRITIQUE),
     )
@@ -225,7 +225,7 @@ def _refinement(state: RunState, payload: Payload) -> RunState:
         state,
         artifact_sha256=payload["after"],
         changed=_since_evaluation(state, payload),
-        heeded=(),
+        used_feedback=(),
         refined=True,
         errors=_clear_error(state, Step.REFINE),
     )
@@ -315,8 +315,8 @@ def _evaluate_again(state: RunState) -> RunState:
         critiqued=False,
         refined=False,
         issues=None,
-        feedback=(*state.heeded, *state.feedback),
-        heeded=(),
+        feedback=(*state.used_feedback, *state.feedback),
+        used_feedback=(),
     )
 
 

@@ -74,7 +74,7 @@ def _critique(state: RunState, artifact: str, events: Sequence[Event]) -> Mappin
 
 def _refine(state: RunState, artifact: str, events: Sequence[Event]) -> Mapping[str, Any]:
     known = {"evaluation": with_checks(state), "issues": state.issues or ()}
-    return {**known, "artifact": artifact, "feedback": state.heeded}
+    return {**known, "artifact": artifact, "feedback": state.used_feedback}
 
 
 _INPUTS: Mapping[Step, Callable[[RunState, str, Sequence[Event]], Mapping[str, Any]]] = {

@@ -74,7 +74,7 @@ def run_json(state: RunState) -> dict[str, Any]:
         "stagnation_count": state.stagnation_count,
         "artifact": {"sha256": state.artifact_sha256, "status": state.artifact_status},
         "proofs": list(state.proofs),
-        "feedback": {"waiting": list(state.feedback), "heeded": list(state.heeded)},
+        "feedback": {"waiting": list(state.feedback), "heeded": list(state.used_feedback)},
         "limits": state.limits.to_json(),
         "setup": dict(state.setup),
         "spend": state.spend.to_json(),
