@@ -144,9 +144,9 @@ class UsageError(ReflexError):
 class ArtifactError(ReflexError):
     """The artifact is missing, unreadable, too large, or not text where text is needed.
 
-    `reading` is what it should have been read as, such as "YAML": whoever has to read it so meets
-    the same problem. It is empty where the problem is that of one check alone. `file` is the name
-    of the file of a folder that it is about, where that is known.
+    `reading` is the format it should have been read as, such as "YAML": all checks that read it so
+    have the same problem. It is empty where the problem is that of one check alone. `file` is the
+    name of the file of a folder that it is about, where that is known.
     """
 
     def __init__(
@@ -315,7 +315,7 @@ def nearest_word(word: object, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     words = tuple(known)
-    # The same letters in another order are a slip of the fingers.
+    # The same letters in another order are a typo.
     letters = sorted(str(word))
     typos = [one for one in words if sorted(one) == letters]
     return next(iter(typos or get_close_matches(str(word), words, n=1)), "")

@@ -221,7 +221,7 @@ def _replay(host: Host, recording: str, recorder: Recorder | None) -> Mapping[St
 
 
 def _record_judge(host: Host, recorder: Recorder | None) -> None:
-    """Have a recorder hear what the judge is asked and answers."""
+    """Record what the judge is asked and answers."""
     from pytest_reflex.agents.judge import AgentJudge
 
     judge = host.registry.judge

@@ -66,7 +66,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         from pytest_reflex.drivers.pytest_loop.entry import drive
 
         return drive(config)
-    except KeyboardInterrupt:  # maybe while modules are imported, where nobody else waits for it
+    except KeyboardInterrupt:  # maybe during imports, where no other handler is installed
         sys.stdout.write("\nInterrupted\n")
         return int(pytest.ExitCode.INTERRUPTED)
 

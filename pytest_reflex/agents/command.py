@@ -76,7 +76,7 @@ class CommandAgent:
     the answer keeps one. Without `can_edit` it has no way to change any file. `denied` marks what
     it was not allowed to do. `prompt` is stdin, argument or file, and `note` stands behind it.
     `failures` are places whose value, where it is true, means that the tool failed; `success` are
-    the exit statuses that do not, `exits` what others mean; `limits` tell a rate limit, which
+    the exit statuses that do not, `exits` what others mean; `limits` mark a rate limit, which
     `rate_limit` waits for; `retrying` shows in a stream that it tries again itself. `timeout` and
     `grace` are seconds, `timeout_of` says who set the former, if not the agent's own table;
     `env` names what the tool gets of our environment beside the safe set.

@@ -18,7 +18,7 @@ SAFE = (
     "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
 )  # fmt: skip
 SAFE_START = "LC_"
-# Nobody watches: no colours in the answer, no question on a terminal.
+# Not interactive: no colours in the answer, no question on a terminal.
 ALWAYS = {"NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 
 _REFERENCE = re.compile(r"\$(?:\$|(?P<name>[A-Za-z_]\w*)|\{(?P<braced>[A-Za-z_]\w*)\})", re.ASCII)

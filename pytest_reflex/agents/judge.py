@@ -93,9 +93,9 @@ def ask_for(
 ) -> ParsedAnswer[Value]:
     """Ask an agent; an answer that `read` refuses with a ContractError is asked for once more.
 
-    `question` and `read` get what was wrong with the answer before and how that began, first an
-    empty text. `heard`
-    learns of each call before its answer is used. Nothing that an agent does is raised.
+    `question` and `read` get why the previous answer was refused and how it began, an empty text
+    the first time. `heard` is called for each call before its answer is used. Nothing that an
+    agent does is raised.
     """
     costs: list[Cost | None] = []
     refusal = reason = ""
@@ -230,7 +230,7 @@ def for_votes(agent: Askable) -> Askable:
 
 @dataclass(frozen=True, slots=True)
 class AgentJudge:
-    """Judges by asking an agent; `heard` learns of every call before its answer is used."""
+    """Judges by asking an agent; `heard` is called for every call before its answer is used."""
 
     agent: Askable
     heard: Hear = _ignore

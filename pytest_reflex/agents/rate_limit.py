@@ -314,7 +314,7 @@ def _wait_text(seconds: float) -> str:
 def wait_or_cancel(seconds: float, cancel: Event) -> bool:
     """Wait; return at once, and whether the run is ending, where it is."""
     until = time.monotonic() + seconds
-    # In short waits: a signal that comes in the moment before one is heard after it.
+    # In short waits: a signal that arrives just before a wait is handled after it.
     while not cancel.is_set() and (left := until - time.monotonic()) > 0:
         cancel.wait(min(left, _LISTEN))
     return cancel.is_set()

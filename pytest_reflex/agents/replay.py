@@ -147,8 +147,8 @@ class ReplayAgent:
     def ask(self, question: Question) -> Reply:
         """Answer for the judge as it did in this iteration, to the very same prompt.
 
-        EVALUATE may run in a process of its own: nothing is remembered of what was asked, and no
-        prompt of a judge is asked twice.
+        EVALUATE may run in a separate process: used calls are not recorded here, and no prompt of
+        a judge is asked twice.
         """
         iteration = iteration_of(question.environment)
         here = [c for c in self._calls if (c.step, c.iteration) == (Step.EVALUATE, iteration)]

@@ -148,7 +148,7 @@ def vote_cache(
 ) -> Iterator[None]:
     """Have the judge of a registry, if there is one, keep its votes meanwhile.
 
-    With `clear`, those that were kept for the project are removed, whoever judges.
+    With `clear`, the votes that were kept for the project are removed first, of any judge.
     """
     judge, place = registry.judge, folder_of(project)
     if clear and place is not None:

@@ -334,7 +334,7 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
 
 def _search_text(params: Mapping[str, Any]) -> str:
     search: str = params["search"]
-    # A YAML block scalar ends with a newline that nobody means to search for.
+    # A YAML block scalar ends with a newline that is not part of the searched text.
     return search.removesuffix("\n") or search if params.get("literal") else search
 
 

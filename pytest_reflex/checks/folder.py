@@ -156,7 +156,7 @@ class _Walk:
 
     def _leave_special(self, name: str, mode: int) -> None:
         what = SPECIAL_FILES.get(stat.S_IFMT(mode), "a special file")
-        # Somebody who opens a pipe may get any text out of it.
+        # Reading a pipe may give any text.
         reason = Reason.UNREADABLE if stat.S_ISFIFO(mode) else Reason.SPECIAL
         self.listing.leave_out(name, reason, what)
 

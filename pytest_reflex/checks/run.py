@@ -45,7 +45,7 @@ def redact_results(run: RunCheck, known: Mapping[str, str] | None = None) -> Run
 
     def run_redacted(artifact: Artifact, context: CheckContext) -> CheckResult:
         result = run(artifact, context)
-        if not isinstance(result, CheckResult):  # whoever calls it says so
+        if not isinstance(result, CheckResult):  # the caller reports it
             return result
         hidden = own_secrets() if known is None else known
         if not (hidden or _has_address(result) or result.ballots):

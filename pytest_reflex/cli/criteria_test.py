@@ -225,7 +225,7 @@ def prove(
             rules = [one.to_json() for one in proofs]
             give_json({"criteria": criteria.name, "passed": fine, "rules": rules})
         else:
-            # Whoever reads a pipe has no width.
+            # A pipe has no width.
             give(proof_text(proofs) if sys.stdout.isatty() else proof_text(proofs, widest=_ALL))
     return status
 

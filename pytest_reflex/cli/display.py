@@ -111,7 +111,7 @@ class LiveView:
     def _is_in_background(self) -> bool:
         try:
             return os.tcgetpgrp(self._descriptor) != os.getpgrp()
-        except OSError:  # it is not our own terminal: nobody else's shell is there
+        except OSError:  # not our controlling terminal: no shell runs there
             return False
 
     def _write(self, text: str) -> None:

@@ -93,7 +93,7 @@ def stop(criteria: str, artifact: str, timeout: int, max_blocks: int, form: str)
             document = decision.to_json() if form == "claude" else decision.to_ok()
             tell(decision)
         except (Exception, SystemExit) as error:
-            # What a client makes of another exit status than 0 is its own affair.
+            # Clients treat other exit statuses than 0 differently.
             say(escape_control(f"pytest-reflex: stop allowed: {_describe_error(error)}"))
         give_json(document)
     return 0

@@ -203,7 +203,7 @@ def _goes_on(procedure: str, root: Path) -> bool:
 
     try:
         found = read_state(root, procedure)
-    except StateError:  # looked at again by whoever holds the lock
+    except StateError:  # read again under the lock
         return False
     if found is None or not is_unfinished(found) or is_driven(root, procedure):
         return False

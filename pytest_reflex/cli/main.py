@@ -16,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
             sys.stdout.flush()
             return 0
         except (OSError, AttributeError):
-            pass  # what cannot be written is reported by whoever knows how
+            pass  # the full command line reports what cannot be written
     from pytest_reflex.cli.root import run
 
     return run(arguments, leaving=argv is None)

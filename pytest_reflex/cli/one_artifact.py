@@ -133,10 +133,10 @@ def at_level(alone: StepContext, evaluation: Evaluation) -> StepContext:
 
 @contextmanager
 def refuse_changes(artifact: Artifact, criteria: Criteria, *, meanwhile: str) -> Iterator[None]:
-    """Hold the artifact and the files of its rules to what they are now.
+    """Refuse changes of the artifact and of the files of its rules until the block ends.
 
-    Raises UsageError at the end where one of them is another one by then, whoever did it, and also
-    where the work itself failed: nothing that it says of the artifact would be true.
+    Raises UsageError at the end where one of them was changed meanwhile, also where the work itself
+    failed: what it reports of the artifact would not be true.
     """
     from pytest_reflex.checks.reading import files_of_rules, watches
 
@@ -164,7 +164,7 @@ def _change_error(artifact: Artifact, meanwhile: str) -> UsageError:
 
 
 def write_back(artifact: Artifact, text: str, *, meanwhile: str) -> None:
-    """Write the text over the artifact; one that somebody changed meanwhile is left as it is."""
+    """Write the text over the artifact, unless that was changed meanwhile."""
     from pytest_reflex.checks.reading import read_artifact
     from pytest_reflex.storage.atomic import replace_file
 

@@ -114,7 +114,7 @@ def _explain(error: BaseException) -> int:
         case KeyboardInterrupt():
             _report_error("interrupted")
             return ExitCode.INTERRUPTED
-        case SystemExit(code=0):  # the shell was told how a word may go on
+        case SystemExit(code=0):  # shell completion has printed its candidates
             return ExitCode.OK
         # click leaves by SystemExit when the reader of our pipe has gone
         case BrokenPipeError() | SystemExit():

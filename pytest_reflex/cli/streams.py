@@ -130,7 +130,7 @@ def width_of(stream: Any) -> int:
 
 
 def say(text: str) -> None:
-    """Write a line for a person on stderr, as long as somebody is there to read it."""
+    """Write a line for people on stderr; a closed stderr is ignored."""
     try:
         click.echo(text, err=True, color=is_coloured(sys.stderr))
         sys.stderr.flush()

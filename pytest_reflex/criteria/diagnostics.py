@@ -115,7 +115,7 @@ class Diagnostics:
     def refuse(
         self, message: str, spot: Spot, *, hint: str = "", rule_id: str = "", as_value: str = ""
     ) -> None:
-        """Note that the value at `spot` is unusable; whoever looks at it later stays silent.
+        """Note that the value at `spot` is unusable; later problems of it are not reported.
 
         `as_value` is what is said of it once its key is known, where that is another sentence.
         """

@@ -108,7 +108,7 @@ def finish(
     for part in (draft,) if draft.base is None else draft.parts():
         _read_keys(part.table, part.diagnostics, rule_id, rule)
     if rule.level is None or rule.severity is None or rule.description is None:
-        if draft.table.get("severity") != OFF:  # it was told what is wrong with that
+        if draft.table.get("severity") != OFF:  # that problem is reported already
             _note_missing(draft, rule)
         return None
     if rule.weight is None:

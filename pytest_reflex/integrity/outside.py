@@ -107,7 +107,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except OSError:  # it is gone, or nobody may look
+    except OSError:  # it is gone or not readable
         return []
 
 
@@ -201,7 +201,7 @@ def programs_of(commands: Iterable[Command], project: Path, path: str | None = N
             if os.access(full, os.X_OK) and os.path.isfile(full):
                 found += earlier
                 break
-        else:  # nobody finds it now, and somebody might later
+        else:  # not found now, but it may be found later
             found += earlier if _PROGRAM.fullmatch(word) else ()
     base = os.path.abspath(project).rstrip(os.sep) + os.sep
     held = dict.fromkeys(os.path.abspath(one) for one in found)

@@ -112,7 +112,7 @@ class Finder:
     def _names(self, folder: str) -> Names:
         """Return the names of the folders and of everything else in a folder."""
         if folder not in self._read:
-            # Where there is no folder, or nobody may look, nobody finds anything.
+            # A folder that is missing or not readable has no names.
             self._read[folder] = ([], [])
             with suppress(OSError):
                 try:

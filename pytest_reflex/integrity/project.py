@@ -35,7 +35,7 @@ EDITORS = (
     *(".DS_Store", "Thumbs.db", ".nfs*", ".fuse_hidden*"),
 )
 OWN_STATE = (".rooda", ".loop", ".ai-loop")
-# What a loop keeps: a folder for each run, and a pointer. Other things there are none of its own.
+# What a loop keeps: a folder for each run, and a pointer. Other things there do not belong to it.
 STATE = (".ai-factory/evolution",)
 RUN_FILES = ("history.jsonl", "run.json")
 _STATE_FILES = re.compile(r"current\.json.*|\..+\.(tmp|gone)")

@@ -162,7 +162,7 @@ class Ballot:
 
 
 class Judge(Protocol):
-    """Whoever judges what no program can; `seconds` is the longest that one vote may take."""
+    """An LLM judge, or a stand-in for one; `seconds` is the longest that one vote may take."""
 
     @property
     def name(self) -> str:

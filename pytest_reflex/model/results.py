@@ -15,7 +15,7 @@ from pytest_reflex.model.rules import Rule, SwitchedOff, cannot_fail, exact, num
 
 SCHEMA_VERSION = 1
 
-# How a note begins that tells of processes which outlived their command.
+# How a note about processes that outlived their command begins.
 LEFT_CHILDREN = "left children"
 
 

@@ -24,7 +24,7 @@ def spend_of(costs: Iterable[Cost]) -> Spend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Critique:
-    """The issues of one critique, who gave them ("" for nobody), and what each try cost."""
+    """The issues of one critique, the agent that gave them ("" for none), and each try's cost."""
 
     issues: tuple[Issue, ...]
     agent: str = ""

@@ -163,7 +163,7 @@ class Child:
 
     @property
     def writing(self) -> bool:
-        """Whether somebody may still write to one of our pipes."""
+        """Whether a process may still write to one of our pipes."""
         return bool(self._outputs)
 
     def step(self, seconds: float) -> None:
@@ -243,7 +243,7 @@ class Child:
     def _see_exit(self) -> None:
         try:
             state = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:  # reaped by somebody else: its status is lost
+        except ChildProcessError:  # reaped elsewhere: its status is lost
             self.exited = True
         else:
             self.exited = state is not None
@@ -255,7 +255,7 @@ class Child:
         try:
             pid, status = os.waitpid(self.pid, flags)
         except ChildProcessError:
-            # Never a status of 0 that nobody has seen.
+            # Never report a status of 0 that was not seen.
             self._process.returncode = -signal.SIGKILL
             return
         if pid:

@@ -2,9 +2,9 @@
 
 The deadline counts the time in which this process could do something about it.
 
-A thread would keep EVALUATE from its fork, where no lock may be held by anybody else; a timer and
-its signal do not. Limits: only in the main thread of a system with timers, and not where somebody
-uses the alarm already; who takes it later has it, and the calls end.
+A thread would keep EVALUATE from its fork, where no other thread may hold a lock; a timer and its
+signal do not. Limits: only in the main thread of a system with timers, and not where the alarm is
+in use already; where other code takes it later, the calls end.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ASLEEP = 2.0  # no machine is that busy
 class Deadline:
     """A point on the monotonic clock, moved on by what this process slept through.
 
-    Whoever stops a session with Ctrl-Z for an hour does not mean that its commands are late. A wait
-    that ends two seconds after its time is such a sleep; a wait takes a second at most.
+    The commands of a session that was suspended with Ctrl-Z for an hour are not late. A wait that
+    ends two seconds after its time is such a sleep; a wait takes a second at most.
     """
 
     __slots__ = ("_at", "_awake_at", "_pause")

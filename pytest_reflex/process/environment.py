@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 
 # What pytest keeps for itself: it would make a pytest in a child believe that it is a worker.
 _OF_PYTEST = ("PYTEST_CURRENT_TEST", "PYTEST_ADDOPTS", "PYTEST_XDIST_", "PYTEST_REFLEX_")
-# Nobody is there to answer a prompt.
+# Not interactive: no prompt can be answered.
 _NO_QUESTIONS = {"GIT_TERMINAL_PROMPT": "0"}
 
 

@@ -71,7 +71,7 @@ def run_in_fork(
     reader, writer = os.pipe()
     with tempfile.TemporaryFile() as noise:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError):  # what nobody takes must not keep us from it
+            with suppress(OSError):  # a closed stream does not matter here
                 stream.flush()
         with GUARD.share():
             pid = os.fork()

@@ -133,7 +133,7 @@ class Reaper:
         if self._process is None:
             return
         if self._watched or self._processes:
-            self._process.returncode = 0  # it has work, and nobody waits for it
+            self._process.returncode = 0  # it has work left, and is not waited for
             return
         self._process.kill()
         self._process.wait()
@@ -141,7 +141,7 @@ class Reaper:
         self._forget()
 
     def after_fork(self) -> None:
-        """Be another process: with a guard of its own, unless the fork was made to be shared."""
+        """Start again in a forked process, with a new guard unless it was forked in `share`."""
         if self._process is not None:
             self._process.returncode = 0  # not ours to wait for
             self._process = None
@@ -152,7 +152,7 @@ class Reaper:
         self._forget()
 
     def _send(self, line: bytes) -> None:
-        # Full, or nobody there: the search for marked processes is left.
+        # Full or closed: the search for marked processes still finds them.
         with suppress(BlockingIOError, BrokenPipeError):
             if (writer := self._connection()) is not None:
                 os.write(writer, line + b"\n")
@@ -163,7 +163,7 @@ class Reaper:
         self._writer = -1
 
     def _connection(self) -> int | None:
-        """Return our end of the pipe; somebody may have closed it and opened a file instead."""
+        """Return our end of the pipe, unless it was closed and its number reused for a file."""
         if self._writer is None or self._writer < 0:
             return None
         with suppress(OSError):
@@ -219,7 +219,7 @@ def make_folder(prefix: str) -> Path:
 def remove_folder(folder: Path) -> None:
     """Remove a folder with all that is in it, write-protected or not.
 
-    Of a link that somebody put in its place, the link alone.
+    Where a link stands in its place, only the link is removed.
     """
     if folder.is_symlink():
         folder.unlink()

@@ -165,7 +165,7 @@ def _result(
 
 @contextmanager
 def _register(child: Child) -> Iterator[None]:
-    """Let others end a child: whoever wants to leave at once, and the guard where we are gone."""
+    """Let a child be ended by `kill_running`, and by the guard when this process is gone."""
     GUARD.watch(child.pid)
     _running.add(child)
     try:
@@ -209,7 +209,7 @@ def _stop(child: Child, grace: float) -> None:
     """Ask the group to end, then make it; what the leader left behind is not asked."""
     if grace > 0:
         child.signal(signal.SIGTERM)
-        child.signal(signal.SIGCONT)  # whoever is stopped hears nothing
+        child.signal(signal.SIGCONT)  # a stopped process handles no signal
         child.wait_exit(grace)
     child.signal(signal.SIGKILL)
     child.wait_exit(_DRAIN)

@@ -254,7 +254,7 @@ class Controller:
             session.exitstatus = self.hold(int(session.exitstatus))
 
     def hold(self, status: int) -> int:
-        """Return the status to leave with, and say why unless somebody has.
+        """Return the exit status, and report why unless that was done.
 
         Another hook may have kept ours from deciding. Without a terminal plugin, and in pytest 8
         with --no-summary, nothing has reported it yet.

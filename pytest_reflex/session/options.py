@@ -289,7 +289,7 @@ _LOOKING = {
 
 
 def only_looks(config: pytest.Config) -> bool:
-    """Return whether whoever started the session wants to look, and nothing to run.
+    """Return whether the session only shows something and runs no test.
 
     In CI only what was typed counts: an option of `addopts` or of PYTEST_ADDOPTS would pass a build
     in which nothing ran.

@@ -218,7 +218,7 @@ class SessionState:
 
     key: ClassVar[pytest.StashKey[SessionState]] = pytest.StashKey()
     votes: ClassVar[pytest.StashKey[VoteListener]] = pytest.StashKey()
-    """Who knows votes and hears of others, if anybody does."""
+    """Has the known votes and gets the new ones, where an evaluator wants them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config

@@ -243,7 +243,7 @@ def _freeze(items: int) -> bool:
     """Keep the garbage collector from walking over thousands of nodes again and again.
 
     They live as long as the session; to look at them is a fifth of the time of a large one. Where
-    somebody else has frozen objects, thawing ours would thaw theirs.
+    other code has frozen objects, thawing ours would thaw theirs.
     """
     if items < _MANY or gc.get_freeze_count():
         return False

@@ -157,7 +157,7 @@ def _read(file: Path) -> tuple[str, Mapping[tuple[Any, ...], int]] | None:
 
 @lru_cache(maxsize=4)
 def _places(text: str) -> Mapping[tuple[Any, ...], int]:
-    # Only what is wrong needs a place; nobody else pays for finding it.
+    # Only problems need a place: it is not looked up for anything else.
     from pytest_reflex.text.places import toml_places
 
     return toml_places(text)
@@ -182,7 +182,7 @@ class FileSettings:
 def global_values() -> FileSettings:
     """Return what a person's own file says; relative paths in it start in its folder.
 
-    Its folder may be that of somebody else, in which there is no file of ours.
+    Its folder may belong to another user; then there is no file.
     """
     path = global_path()
     table = read_toml(path, foreign=True)

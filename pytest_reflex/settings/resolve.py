@@ -107,7 +107,7 @@ class Settings:
     `origins` has every key and, for tables, every key in them ("loop.budget.usd",
     "agents.writer.model"); the origin of a table is the strongest one that gave a part of it.
     `file` is the project's configuration file. `unknown` are the warnings for keys and variables
-    that are unknown; whoever loads the settings for a person has to report them.
+    that are unknown; a command that loads settings has to report them.
     """
 
     values: Mapping[str, Any]

@@ -155,7 +155,7 @@ def _refusal(path: Path, error: OSError) -> StateError:
     return StateError(f"could not be opened: {error.strerror}", about=path)
 
 
-# Locks of these are kept by another machine or a program, or by nobody (RELIABILITY: advisory).
+# Locks of these are kept by another machine or a program, or not at all (RELIABILITY: advisory).
 _NETWORK = re.compile(
     r"nfs\d?|cifs|smb\w*|9p|afs|ceph|glusterfs|lustre|gpfs|beegfs|ocfs2|ncpfs|virtiofs|fuse(\..*)?"
 )

@@ -60,7 +60,7 @@ class HeldLock:
                 descriptor = open_regular(path, os.O_RDWR)
                 try:
                     take_lock(descriptor, path, what)
-                    # Who removes the file while we wait for its lock would let another in.
+                    # If the file was removed while we waited, another process could lock a new one.
                     if read_or_raise(path, partial(_is_same, path, descriptor)):
                         held, descriptor = cls(descriptor), -1
                         return held
@@ -147,7 +147,7 @@ def take_lock(descriptor: int, path: Path, what: str = "") -> None:
 
     `what` is what that process drives, by default what the folder of the file is called.
     """
-    # Whoever looks with `is_locked` holds the lock for a moment, so one refusal says nothing.
+    # `is_locked` holds the lock for a moment, so a single failure does not mean a running process.
     deadline = time.monotonic() + _TIMEOUT
     while True:
         try:

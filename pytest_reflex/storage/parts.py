@@ -20,7 +20,7 @@ from pytest_reflex.text.outline import front_matter_lines, outline
 
 BEFORE_HEADINGS = "(top)"
 FRONT_MATTER = "(front matter)"
-# Beyond this a list of parts helps nobody, and finding them takes seconds.
+# Beyond this a list of parts is of no use, and finding them takes seconds.
 MOST_LINES = 50_000
 
 

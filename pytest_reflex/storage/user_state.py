@@ -1,16 +1,11 @@
 """What is kept in a person's own folders about a project: decisions and votes.
 
-What is cloned, and what an agent writes in the project, reaches none of it.
-
-It lies nowhere inside of the project: what is cloned, and what an agent writes there, decides
-nothing. Promises: what cannot be read, or what somebody else may have written, is as if it were not
-there. Limits: other programs of the same account can write there.
-
-It lies in the cache folder of the user, and nowhere inside of the project: what is judged brings no
-votes along. Promises: a vote counts only if its file was there, as it is, when this was made, or if
-this has written it: code of what is judged may run meanwhile. Such files are removed by `sweep`.
-What cannot be read, understood or written is not a vote, and no problem either.
-Limits: other programs of the same account can write there at any other time.
+The folders are never inside the project, so that a clone or an agent that writes in the project
+changes no decision and brings no votes. Promises: what cannot be read, or what another user may
+have written, is ignored. A vote counts only if its file was there, unchanged, when this was made,
+or if this has written it: code of what is judged may run meanwhile. Other files are removed by
+`sweep`. What cannot be read, understood or written is not a vote, and no error either. Limits:
+other programs of the same account can write there at any other time.
 """
 
 from __future__ import annotations
@@ -89,7 +84,7 @@ class UserFile:
             )
         folder = self.path.parent
         try:
-            for one in (folder.parent, folder):  # each for nobody else, whatever the umask is
+            for one in (folder.parent, folder):  # each private, whatever the umask is
                 make_folder(one)
         except OSError as error:
             raise StateError(f"{folder} could not be made: {error.strerror}") from None

@@ -146,7 +146,7 @@ class Gate:
 
     @property
     def blocks(self) -> bool:
-        """Whether whoever asked must be informed by an exit status."""
+        """Whether the exit status has to be non-zero."""
         return self.status not in (GateStatus.PASSED, GateStatus.PARTIAL)
 
 

@@ -290,6 +290,6 @@ def _contradictions(spec: CheckSpec, params: Mapping[str, Any]) -> Iterator[Prob
     try:
         _reader(params)
     except (TypeError, AttributeError):
-        return  # told already
+        return  # reported already
     except ValueError as error:
         yield Problem(message=str(error), place=spec.place)

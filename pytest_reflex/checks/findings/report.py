@@ -135,5 +135,5 @@ class FindingLimits:
                 return level
         if finding.level in self.levels:
             return self.levels[finding.level]
-        # What a tool calls by a name of its own is not made little of.
+        # A level that is unknown here counts as an error.
         return _LEVEL_OF.get(finding.level.lower(), "error")

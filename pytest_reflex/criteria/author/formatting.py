@@ -109,7 +109,7 @@ def misfits(
         return
     argv, args = command.get("argv") or (), command.get("args") or ()
     if not _are_texts(argv) or not _are_texts(args):
-        return  # told where the command itself is read
+        return  # reported where the command itself is read
     declared = [argument for argument in args if argument != "file"]
     for argument in given:
         if argument == "file":
@@ -134,7 +134,7 @@ def _argv(params: Mapping[str, Any], command: Mapping[str, Any], file: str) -> l
     if "file" in (command.get("args") or ()):
         given["file"] = file
     argv = find_argv({**command, "args": list(given)}, given)
-    assert argv is not None  # or `misfits` had told
+    assert argv is not None  # else `misfits` has reported it
     return argv
 
 

@@ -238,7 +238,7 @@ def _evaluate(
     )
     prepared = prepare(target, registry)
     try:
-        # A rule without a check has a judged one, where somebody judges.
+        # A rule without a check is LLM-graded, where a judge is configured.
         return [run_one(prepared, rule.id, index) for _, index in prepared.checks]
     finally:
         prepared.close()

@@ -184,7 +184,7 @@ SUITE_SUFFIX = ".reflex.yaml"
 def lint(ref: str | Path, registry: Registry) -> list[Diagnostic]:
     """Return what is wrong, or else what is odd, with a template or suite, by line and column.
 
-    What is inherited is looked at for errors only: it has an author of its own.
+    Inherited rules are checked for errors only: they are linted where they are written.
     """
     try:
         table, diagnostics, layer, criteria, checks = _read(ref, registry)

@@ -155,7 +155,7 @@ class ControlFile:
             self._change(lambda now: now.without(taken))
 
     def drop_stop(self) -> None:
-        """Remove a request to stop, and leave feedback for whoever goes on."""
+        """Remove a request to stop, and leave feedback for when the run goes on."""
         self._change(lambda now: replace(now, stop=None, now=False))
 
     def forget(

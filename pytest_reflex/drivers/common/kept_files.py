@@ -1,4 +1,4 @@
-"""Files that must stay as they were when a run began: put back where somebody changed them.
+"""Files that must stay as they were when a run began: put back where they were changed.
 
 Copies lie in the folder of the run's state, with what the files were, so that a resumed run can put
 them back too. What lies outside the project, or is too large, cannot be put back: a change of it is

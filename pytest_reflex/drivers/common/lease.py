@@ -132,7 +132,7 @@ def _make_root(root: Path, warn: Callable[[str], object]) -> None:
         _write(new / name, _UNSEEN)
         os.rename(new, root)
     except OSError as error:
-        if not root.exists():  # nobody else has made it
+        if not root.exists():  # no other process has made it
             why = error.strerror
             warn(f"{root / name} could not be written ({why}): git sees what is there")
 

@@ -61,7 +61,7 @@ class Measurement:
     criteria, or what an agent says for it: foreign text. `cost` is that of the agents that were
     asked, as `model.run` has it (None: no paid call). `left_children` says that processes of a
     command outlived it, and were killed. `failures` are how failures were counted, and how many
-    there are, where somebody did. `limit` is the notice of a rate limit that kept a judge from it.
+    there are, where they were. `limit` is the notice of a rate limit that kept a judge from it.
     """
 
     status: MeasurementStatus
@@ -198,7 +198,7 @@ class CommandMeasure:
 
 
 _TAIL = 64 * 1024
-_MOST_DIGITS = 12  # nobody counts further
+_MOST_DIGITS = 12  # no count is larger
 _MOST_MATCHES = 100_000
 _SECONDS = 2.0
 

@@ -184,8 +184,8 @@ Fields = Mapping[str, Any]
 class NextStep:
     """What a driver has decided to do; an iteration has ended with it where it says so.
 
-    Who `hears` has what people said in its questions: where it asked one, it is not said again. One
-    that is not `limited` is done although a limit is met: it makes use of what was paid for.
+    A step that `hears` has the feedback of people in its questions, which is dropped once it was
+    asked. A step that is not `limited` is done although a limit is met: it uses what was paid for.
     """
 
     name: str
@@ -228,7 +228,7 @@ class RecordStore:
             return Requests()
 
     def begin(self, *, resumed: bool) -> Iterator[DriverEvent]:
-        """Save the state with which the sitting begins; a new run hears nothing of an old one."""
+        """Save the state with which the sitting begins; a new run drops requests to an old one."""
         self._save(self._record)
         if not resumed:
             self._forget(self._runs.control.clear)

@@ -106,7 +106,7 @@ class FlowDriver:
         began = time.monotonic()
         try:
             outcome = self._steps[NodeStep(step.name)](frame, record, tools)
-        finally:  # whoever was asked may have changed what judges, also where that was cut short
+        finally:  # an agent, even an interrupted one, may have changed what judges
             if step.interruptible:
                 self._ground.restore()
         restored = self._ground.take_restored()

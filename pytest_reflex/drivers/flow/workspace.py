@@ -31,7 +31,7 @@ ROOT = ".ai-loop"
 RUNS = f"{ROOT}/runs"
 LOG = "commits.log"
 OWN = (ROOT, ".pytest-reflex")
-"""Folders whose files never count as somebody's unsaved work."""
+"""Folders whose files never count as unsaved work of a person."""
 _MOST_BYTES = 16_000_000
 _COMMIT = ""  # among paths, of which none is empty
 
@@ -62,7 +62,7 @@ class BoundaryCommit:
 class FlowWorkspace:
     """The files of one run, and the commits of its boundaries; `git` is None without them.
 
-    `kept_out` are paths that were somebody's unsaved work when the run began.
+    `kept_out` are paths that had uncommitted changes when the run began.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class FlowWorkspace:
             self._git.create_branch(self._branch)
 
     def require_branch(self) -> None:
-        """Raise StepError where somebody has left the run's branch."""
+        """Raise StepError where the run's branch is not checked out any more."""
         if self._git is not None and self._git.branch() != self._branch:
             text = f"the branch of the run, {self._branch}, is not checked out any more"
             raise StepError(text, hint=f"git switch {self._branch}, then resume")
@@ -160,7 +160,7 @@ class FlowWorkspace:
         return self._protected.lost_names()
 
     def restore_unsaved(self) -> list[str]:
-        """Put back what was somebody's unsaved work, and return its names."""
+        """Put back what was uncommitted when the run began, and return its names."""
         return self._unsaved.restore() if self._unsaved else []
 
     def dirty(self) -> dict[str, str]:
@@ -173,7 +173,7 @@ class FlowWorkspace:
         return {_COMMIT: self._git.head(), **self.dirty()} if self._git else {}
 
     def find_differing(self, before: Mapping[str, str]) -> list[str]:
-        """Return the paths that are not as they were at a look, whoever has committed them since.
+        """Return the paths that are not as they were at a look, committed since or not.
 
         One that was changed, committed and put back counts as changed.
         """

@@ -217,7 +217,7 @@ class GoalDriver:
             data = self._files.read_state()
         except StateError as error:
             data, problems = statefile.dump(before), (f"the file ({error.problems[0].message})",)
-        # Who changes files need not say anything.
+        # An agent that changes files may answer with no text.
         failed = "" if reply.details.get("silent") else reply.error
         work = work_of(before, data, "" if failed else reply.text)
         edits = reply.details.get(EDITS)

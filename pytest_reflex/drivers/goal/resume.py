@@ -113,7 +113,7 @@ def go_on(
         raise UsageError(NO_GOAL, hint="pytest-reflex goal start SPEC")
     record = run_file.load()
     if not record.can_go_on:
-        # Who was killed behind the end may not have shown it.
+        # A process that was killed after the end may not have written the files.
         if record.reason != StopReason.CANCELLED:
             write_files(LoopFiles(project), record)
         raise UsageError(f"{run_file.run} has ended", hint="pytest-reflex goal start SPEC")
@@ -123,7 +123,7 @@ def go_on(
     ).validate()
     refuse_agent(agent or record.agent, settings, project)
     goal = Goal.from_json(record.data)
-    if record.reason:  # who was killed before that has still to be told
+    if record.reason:  # the end of a killed run was not reported yet
         goal = transitions.reopen(goal, is_asked=people.ask is not None)
     goal = replace(goal, is_confirmed=goal.is_confirmed or yes)
     if goal.reversibility is Reversibility.CHECKPOINTED:

@@ -37,8 +37,8 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoalListeners:
-    """Who hears of a goal: `ask` puts gates to a person (None: no one is there), `tell` takes
-    the lines of the loop, `say` what goes wrong."""
+    """Callbacks of a goal: `ask` asks a person at a gate (None: not interactive), `tell` gets
+    the lines of the loop, `say` the warnings."""
 
     ask: Ask | None
     tell: Tell
@@ -224,7 +224,7 @@ def relay_events(events: Events, run_file: RunFile, project: Path, people: GoalL
                     yield event
             except BaseException:
                 events.close()
-                write()  # it was left: nobody is to be held back until it goes on
+                write()  # interrupted: no hook blocks until the run goes on
                 raise
 
     return follow()

@@ -64,7 +64,7 @@ class Commits:
         self._inside: frozenset[bytes] = frozenset()
 
     def before_agent(self) -> None:
-        """Look at what is not committed before an iteration: that is somebody else's work."""
+        """Note what is not committed before an iteration: those changes are not the agent's."""
         self._after = None
         self._inside = self._inside_submodules()
         others = (self._dirty_paths() or frozenset()) - self._pending

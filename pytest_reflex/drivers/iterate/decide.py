@@ -112,8 +112,8 @@ def apply(state: State, done: Iteration | CutIteration | Baseline, at: str) -> S
     """Return the state behind an iteration that is finished, or was cut short; `at` is its end.
 
     One that promised success is marked at once, so that it ends the loop after a crash too. One
-    that was cut short was paid for, and does not count. What a person said was heard where the tool
-    did its work.
+    that was cut short was paid for, and does not count. Feedback was used where the tool did
+    its work.
     """
     spend = state.spend.plus(done.cost)
     if isinstance(done, CutIteration):
@@ -188,7 +188,7 @@ class IterationOutcome:
 def parse_promise(text: str) -> Promise | None:
     """Return what the last line of an answer promises, if it holds nothing but a signal.
 
-    A SUCCESS with a FAILURE on any line before it is a failure: whoever gave both is not sure.
+    A SUCCESS with a FAILURE on any line before it counts as a failure.
     """
     lines = _lines(text)
     if not lines or lines[-1] not in set(Promise):

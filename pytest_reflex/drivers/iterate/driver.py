@@ -68,7 +68,7 @@ class RunIteration:
 class IterateDriver:
     """What the iterations of one sitting do; nothing is durable here.
 
-    `wait` hears what the tool is given time for.
+    `wait` gets an event for whatever the tool is waited for.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ from pytest_reflex.storage.files import lock_warning
 class IterationLoop:
     """One sitting of a loop: `state` is where it stands, durable in `file` and reported to `log`.
 
-    One that is `fresh` begins a run; `listen` hears at once what is waited for within an iteration.
+    One that is `fresh` begins a run; `listen` gets at once what an iteration waits for.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ def open_loop(
 ) -> Iterator[IterationLoop]:
     """Own the run and yield what drives it; `say` gets the lines of its log, `shown` says how.
 
-    `warn` hears what is wrong with the log file. Raises LockedError where another process drives
+    `warn` gets what is wrong with the log file. Raises LockedError where another process drives
     the run.
     """
     name, problems = work.procedure.name, list[str]()

@@ -268,7 +268,7 @@ class LogFile:
         return self._descriptor
 
     def _end_last_line(self, descriptor: int) -> None:
-        """Have the file end with a whole line, whoever was cut short in writing the last one."""
+        """Have the file end with a whole line, also where writing the last one was cut short."""
         last = _read_partial_line(descriptor)
         if not last:
             return

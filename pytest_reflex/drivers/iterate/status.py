@@ -50,7 +50,7 @@ class ProcedureStatus:
 
     @property
     def interrupted(self) -> bool:
-        """Whether whoever drove it is gone without a word."""
+        """Whether the process that drove it has gone without recording an end."""
         return self.state is not None and self.state.status is Status.RUNNING and not self.driven
 
     @property
@@ -66,7 +66,7 @@ class ProcedureStatus:
 
     @property
     def next_step(self) -> str:
-        """The command with which it goes on; empty where nothing can, or somebody drives it."""
+        """The command with which it goes on; empty where it cannot, or a process drives it."""
         if self.driven or not self.configured or self.state is None:
             return ""
         resume = f"{RESUME} {self.procedure}"

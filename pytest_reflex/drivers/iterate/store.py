@@ -26,8 +26,8 @@ _REMOVED = (StopReason.SUCCESS, StopReason.LIMIT)
 class IterateStore:
     """The state while this process owns it. `modified` gives the files of gates that changed.
 
-    A run that is `fresh` hears nothing that people said of an earlier one. `ending` reports what is
-    to be reported before the last line.
+    A run that is `fresh` gets no feedback that was given to an earlier one. `ending` reports what
+    is to be reported before the last line.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class IterateStore:
             return Requests()
 
     def poll(self) -> Generator[DriverEvent, None, PollResult]:
-        """Make durable what people say of the work, once: who asks may do so again.
+        """Make durable what people say of the work, each text once.
 
         Where no iteration follows, nothing is taken.
         """
@@ -92,7 +92,7 @@ class IterateStore:
             self._heard.update(new)
             self._log.feedback(new)
             yield logfile.feedback_taken(self._state, len(new))
-            requests = self.requests()  # whoever was told of it may have taken their time
+            requests = self.requests()  # the listener may have taken some time
         if self._file.saved:
             self._forget(lambda: self._control.take(asked))
         return PollResult(requests=requests)
@@ -131,7 +131,7 @@ class IterateStore:
         self._ending()
         self._log.report_end(stop.reason, self._state, saved=self._file.saved, detail=stop.detail)
         self.exit_code = code if self._file.saved or code else ExitCode.NOT_PERSISTED
-        self.has_ended = self._left = True  # whoever goes away now leaves nothing under way
+        self.has_ended = self._left = True  # nothing is under way any more
         yield logfile.stop_event(self._state, stop, self.exit_code)
 
     def _save_calls(self, calls: tuple[Cost, ...]) -> None:

@@ -302,9 +302,7 @@ class TreeChangeDetector:
         return new
 
     def files(self) -> tuple[str, ...] | None:
-        """Return the files that are not as they were before the iteration; None:
-        tell.
-        """
+        """Return the files that differ from before the iteration; None where that is unknown."""
         before, after = self._before, self._entries()
         if before is None or after is None:
             return None

@@ -121,7 +121,7 @@ class Runner:
     def run(self, target: Target | None = None) -> Session:
         """Run one session.
 
-        A `target` has variables for it, knows votes of its judge, and hears of others meanwhile.
+        A `target` has variables for it and known votes of its judge, and gets new votes meanwhile.
         """
         options = (" ".join(self.arguments), *read_pytest_options(self.cwd))
         with (

@@ -113,7 +113,7 @@ class ConsoleReporter:
             self._block(loop)
         elif kind == EventKind.CRITIQUE_DONE:
             self.say("Critique:")
-            # What an agent is told at length is reported people in a line for each rule.
+            # Agents get details; people get one line for each rule.
             self._report_tampering()
         elif event.kind is DriverEventKind.STOPPED:
             self._report_tampering()

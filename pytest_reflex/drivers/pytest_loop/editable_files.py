@@ -4,7 +4,7 @@ Promises: no link is followed out of the project; what pytest reads as configura
 of it, whatever the patterns say; a file is replaced whole.
 Limits: UTF-8 text only, `MOST_FILES` files of `MOST_BYTES` bytes in all.
 
-Promises: no link is followed; what may be somebody's work is moved, never deleted.
+Promises: no link is followed; what a person may have written is moved, never deleted.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ class ProjectFiles:
                 clear_way(self.project, path, self._run.folder / REFUSED, self.links)
                 self.editable_files.write_one(path, text)
         for place in found.keys() & self.links.keys():
-            with suppress(OSError):  # somebody has put something else there
+            with suppress(OSError):  # something else is there now
                 (self.project / place).symlink_to(self.links[place])
         self._refusals += tuple(found.values())
         return bool(found)

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_hear)
     config.pluginmanager.register(_Failures(config))
     folder = Path(os.environ[FOLDER])
-    if (folder / VOTES).exists():  # else nobody hears of votes
+    if (folder / VOTES).exists():  # else votes are not reported
         known = json.loads((folder / KNOWN).read_text(encoding="utf-8"))
         config.stash[SessionState.votes] = outbox = Outbox(map(CastVote.from_json, known))
         outbox.open(partial(_add_line, folder / VOTES))

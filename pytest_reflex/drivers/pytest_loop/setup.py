@@ -49,7 +49,7 @@ from pytest_reflex.settings import Settings
 
 
 def watch_of(files: ProjectFiles) -> TreeWatch:
-    """Return what hears of the imports of a run's sessions."""
+    """Return the watch that records the imports of a run's sessions."""
     return TreeWatch(files.start, files.project)
 
 
@@ -188,7 +188,7 @@ def take_up(
             opening = (files.commit(extension(files.state, more, by)),)
         if files.state.status is not RunStatus.RUNNING:  # another process was quicker
             raise UsageError(f"loop {folder.name!r} has ended", hint="look at it again")
-        # We hold the lock: whoever works in this run's name works for nobody.
+        # We hold the lock: processes that an earlier owner started have no owner any more.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         steps = equip(files)
         register_steps(host, steps)

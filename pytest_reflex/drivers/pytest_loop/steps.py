@@ -158,7 +158,7 @@ class RefineStep:
 
     @hookimpl(tryfirst=True)
     def pytest_reflex_refine(self, request: StepRequest) -> Reply | None:
-        """Apply fixes and ask for what remains; the request that asks is for whoever is next."""
+        """Apply fixes and ask for what remains, with a request that the next hook answers."""
         if request.files is not None:
             return None
         try:

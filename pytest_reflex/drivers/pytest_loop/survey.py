@@ -192,7 +192,7 @@ def refuse_unasked(config: pytest.Config) -> None:
     if config.option.reflex_yes:
         return
     capture: Any = config.pluginmanager.get_plugin("capturemanager")
-    if capture is not None:  # it keeps the terminal from whoever reads
+    if capture is not None:  # else stdin is captured
         capture.suspend_global_capture(in_=True)
     if not sys.stdin.isatty():
         raise UsageError(

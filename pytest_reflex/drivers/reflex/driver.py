@@ -175,7 +175,7 @@ class ReflexDriver:
             raise left
 
     def _is_paid(self, decision: Decision) -> bool:
-        """Return whether a step asks somebody; what was done is measured before."""
+        """Return whether a step asks an agent; what was done is measured before."""
         step = decision.step
         return step not in (None, Step.EVALUATE, *self._loop.free)
 
@@ -249,7 +249,7 @@ class ReflexDriver:
             yield self._step(self._request(Step.PRODUCE))
             return
         is_done = {Step.PRODUCE: state.produced, Step.PREPARE: state.prepared}
-        # Made before either has answered: what the one is told does not depend on the other.
+        # Made before either has answered: neither request depends on the other answer.
         pair = [self._request(step) for step, done in is_done.items() if not done]
         with ThreadPoolExecutor(len(pair)) as pool:
             pending = [pool.submit(self._step, request) for request in pair]
@@ -261,7 +261,7 @@ class ReflexDriver:
                 raise
 
     def _end(self, pending: list[Future[StepOutcome]]) -> None:
-        """Have the agents end; who asks again while they are given time has them killed."""
+        """Have the agents end; a second interruption while they are given time kills them."""
         self._loop.cancel.set()
         try:
             await_all(pending)

@@ -28,7 +28,7 @@ _ANYTHING = (Exception, SystemExit)
 def ask(hooks: Any, request: StepRequest) -> Reply:
     """Return the answer to a step, reported to all listeners; an error is a Reply with `error`.
 
-    Whoever answers by asking on, with another request, marks what it returns as `told`.
+    A hook that asks on with another request marks what it returns as `REPORTED`.
     """
     request = replace(request, check_types=request.check_types or partial(_check_types, hooks))
     reply = _answer(hooks, request)

@@ -118,7 +118,7 @@ def record_lost_calls(calls: Iterable[PendingCall]) -> Iterator[tuple[StepOutcom
 
 
 def with_lost_calls(state: RunState, run: Mapping[str, Any], events: Sequence[Event]) -> RunState:
-    """Return the state of an interrupted run as it will be when somebody goes on with it."""
+    """Return the state of an interrupted run as it will be when it is resumed."""
     if state.status is not RunStatus.RUNNING:
         return state
     spend: Spend = state.spend.with_calls(unknown_cost(0.0) for _ in find_lost_calls(run, events))

@@ -52,7 +52,7 @@ def allow_flags(changes: Iterable[Change], flag: str, most: int) -> str:
 
 
 def _is_helper(path: str, new: Collection[str], project: Path) -> bool:
-    """Return whether a new file is a module that nothing finds but who imports it by its name."""
+    """Return whether a new file is a module that is found only by importing it by name."""
     place = PurePosixPath(path)
     hidden = any(part.startswith(".") for part in place.parts)
     if place.is_absolute() or place.suffix != _SUFFIX or hidden or not path.isprintable():

@@ -34,7 +34,7 @@ from pytest_reflex.storage.user_state import remove_planted_votes
 PROJECT = "project"
 ACCEPTED = "project_changes"
 _MOST_NAMED = 3
-_SOON = 1.0  # seconds in which nobody installs packages
+_SOON = 1.0  # seconds in which no package is installed
 
 Covers = Callable[[str], bool]
 
@@ -216,7 +216,7 @@ class ProjectWatch:
         """Look before EVALUATE; what its checks declare to write may be different.
 
         Return why nothing can be judged, because the last EVALUATE has left what it may not write;
-        else an empty string. Raises PausedError where somebody else has changed the project.
+        else an empty string. Raises PausedError where the project was changed from outside.
         """
         declared, rest = self._apart(self.look(packages=False))
         if rest and rest == self._left:
@@ -285,8 +285,8 @@ def unread_text(paths: Sequence[str]) -> str:
 class Calls:
     """Looks at the project before and after each call; two may be under way at once.
 
-    What somebody changed between calls pauses the run `alias`; `tampering` says what changed during
-    one, empty for nothing, and `offered` has the new modules where it was nothing else. Steps in
+    A change between calls pauses the run `alias`; `tampering` says what changed during one, empty
+    for nothing, and `offered` has the new modules where it was nothing else. Steps in
     `free`, and answers that say so, come from this program. `begin` makes durable that the call of
     a step is under way.
     """

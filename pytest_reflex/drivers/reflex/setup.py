@@ -329,7 +329,7 @@ def take_up(
                 allow_commands=allow_agent_commands,
             )
             opening = (adopted,)
-        # We hold the lock: whoever works in this run's name works for nobody.
+        # We hold the lock: processes that an earlier owner started have no owner any more.
         leftovers = kill_abandoned(f"PYTEST_REFLEX_RUN_DIR={files.folder}")
         yield continue_loop(
             files,

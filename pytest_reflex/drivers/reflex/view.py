@@ -7,7 +7,7 @@ from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.reports.lines import Line
 from pytest_reflex.reports.run_lines import RunningStep, loop_rows, start_line
 
-_IMMEDIATE = "offline"  # an agent that answers at once: nobody waits for it
+_IMMEDIATE = "offline"  # an agent that answers at once: no wait is shown
 
 
 class LoopView(DriverView):

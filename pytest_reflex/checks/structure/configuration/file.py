@@ -83,7 +83,7 @@ class ConfigFile:
 
     @property
     def is_example(self) -> bool:
-        """Whether the name says that somebody has yet to fill the file in."""
+        """Whether the name marks an example that has still to be filled in."""
         return bool(_EXAMPLE.search(self.name))
 
     @property
