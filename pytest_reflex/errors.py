@@ -122,7 +122,7 @@ class ReflexError(Exception):
     """An error of the user's that one line explains.
 
     With `about`, a path or a name, the message begins with it; `why` is the message without it, for
-    who names the thing in another way.
+    callers that name the thing in another way.
     """
 
     exit_code: ExitCode = ExitCode.USAGE

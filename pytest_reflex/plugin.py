@@ -218,7 +218,7 @@ def activate(config: pytest.Config) -> SessionState:
 
 
 def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
-    """Return who judges in this session, and when, as the configuration of its root folder has it.
+    """Return the judge of this session, and when it is asked, from the project's configuration.
 
     Raises UsageError of pytest.
     """

@@ -298,7 +298,7 @@ def contract_of(request: StepRequest) -> str:
 
 
 def step_environment(request: StepRequest) -> dict[str, str]:
-    """Return the step, and the folder of the run: by that a resume finds who was left running."""
+    """Return the step and the run's folder: by it a resume finds processes left running."""
     variables = {STEP: request.step.value}
     folder = os.path.dirname(request.artifact_path)
     in_a_run = request.run_id.startswith(f"{os.path.basename(folder)}-")

@@ -69,9 +69,9 @@ class ToolOutcome:
     """`text` is the answer, or where there is an `error` whatever the tool wrote.
 
     `retry_after` is in seconds, None where the tool does not say when its limit ends; with
-    `no_wait` no time ends it. `silent` where the tool did all
-    that it had to but answer: a tool that changes files need not say anything. `partial` is the
-    answer file of a tool that failed, `denied` what the tool was not allowed to do.
+    `no_wait` no time ends it. `silent` where the tool did all that it had to but answer: a tool
+    that changes files need not say anything. `partial` is the answer file of a tool that failed,
+    `denied` what the tool was not allowed to do.
     """
 
     text: str
@@ -118,7 +118,7 @@ class ToolOutcome:
                     error += f": {one_line(words, _SHOWN)}"
         said = (_message(tool, output) or _last_words(output)) if error else text
         partial = ""
-        if error and tool.answer.kind == "file":  # paid for, whatever it is worth
+        if error and tool.answer.kind == "file":  # paid for: it is kept
             partial = redact(partial_answer(answer_file, b""))
             text = partial or text if finished.timed_out else text
         has_notice = bool(error) and may_be_limit_notice(_message(tool, output))
@@ -277,7 +277,7 @@ def _words(value: Any) -> str:
 def without_answer(error: str, text: str) -> str:
     """Return an error without what the tool wrote to stdout, where that is its reason.
 
-    For those who ask for a verdict: the words might look like one.
+    For callers that read a verdict: the words might look like one.
     """
     words = one_line(_last_words(Output(text, "")), _SHOWN)
     if not words or not error.endswith(f": {words}"):

@@ -50,7 +50,7 @@ _FILE = "calls.jsonl"
 
 @dataclass(slots=True, eq=False)
 class JudgeRecorder:
-    """Hears an `AgentJudge`; close it in the end."""
+    """Records the calls of an `AgentJudge`; close it in the end."""
 
     _folder: Path | None = None
     _lock: Lock = field(default_factory=Lock)

@@ -51,7 +51,7 @@ class Report:
     needs: str = ""
 
     def without_verdict(self) -> Report:
-        """Return what a judge says who only had to read it: another one asks whether it reads."""
+        """Return it as not measured: another check fails where the artifact cannot be read."""
         return replace(self, unmeasured=self.unmeasured or self.findings[0].message)
 
 

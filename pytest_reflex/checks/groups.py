@@ -1,8 +1,8 @@
 """Checks that share a resource: those of one group never run beside each other.
 
-Promises: one check of a group at a time, in all threads and workers that share the folder; who dies
-lets go, since the lock is the kernel's. Limits: workers on other machines have folders of their
-own, and so have two sessions that run at once.
+Promises: one check of a group at a time, in all threads and workers that share the folder; the
+kernel releases the lock of a process that dies. Limits: workers on other machines have folders of
+their own, and so have two sessions that run at once.
 """
 
 from __future__ import annotations

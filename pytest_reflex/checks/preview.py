@@ -25,7 +25,7 @@ OF_COMMAND = ("command", "shell", "timeout", "retries")
 def preview(check: CompiledCheck, rule: Rule, root: Path, judge: Judge | None) -> dict[str, Any]:
     """Return what will run for a check of a rule, as plain data; `type` says its kind.
 
-    `root` is the working directory of commands, `judge` who judges what no program can.
+    `root` is the working directory of commands, `judge` the LLM judge.
     """
     if check.alternatives:
         each = [preview(one, rule, root, judge) for one in check.alternatives]

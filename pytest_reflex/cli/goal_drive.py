@@ -177,7 +177,7 @@ def _people() -> GoalListeners:
 
 
 def _ask_gate(question: str) -> GateAnswer:
-    """Return what a person answers to a gate; without a word it is a yes."""
+    """Return what a person answers to a gate; an empty answer is a yes."""
     from pytest_reflex.drivers.goal.run_state import GateAnswer
     from pytest_reflex.drivers.goal.show import answers_all
 

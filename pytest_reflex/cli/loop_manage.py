@@ -172,8 +172,7 @@ def stop(
 
     A word that is the name of no loop is the REASON. A running loop stops before its next
     step; an artifact that was not evaluated yet is, and the best one is restored. An interrupted
-    one is stopped at once. Exit status: 0 it
-    has ended or, with --wait 0, was asked; 11 it goes on.
+    one is stopped at once. Exit status: 0 it has ended or, with --wait 0, was asked; 11 it goes on.
     """
     from pytest_reflex.drivers.common.control import check_text
     from pytest_reflex.drivers.reflex import stop_request

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactOptions:
-    """What the options say: the artifact, what it is checked against, and who works on it."""
+    """What the options say: the artifact, what it is checked against, and the agent."""
 
     artifact: Path
     criteria: str | None

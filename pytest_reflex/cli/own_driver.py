@@ -178,7 +178,7 @@ def _status(driver: StepDriver, name: str, as_json: bool, watch: str | None) -> 
 
     files = RunFile(Path.cwd(), driver.name, name)
     return show(
-        lambda: (files.row(), files.load()),  # who ends has saved the end before
+        lambda: (files.row(), files.load()),  # the end is saved before the lock is released
         text=lambda seen: _text(*seen),
         document=lambda seen: seen[1].status_json(seen[0].driven),
         goes_on=lambda seen: seen[0].driven,

@@ -229,7 +229,7 @@ def _whole(stream: Any) -> Any:
     """Return a stream that writes all it is given, or raises.
 
     With PYTHONUNBUFFERED there is no buffer below it, and what a pipe did not take in one go would
-    be lost without a word.
+    be lost without an error.
     """
     ours = stream in (sys.__stdout__, sys.__stderr__)
     if not ours or not isinstance(getattr(stream, "buffer", None), io.RawIOBase):

@@ -212,7 +212,7 @@ def _note_no_match(pattern: str, suite: Path, spot: Spot, diagnostics: Diagnosti
 
 
 def _is_there(path: str | os.PathLike[str]) -> bool:
-    """Return whether something has that name; who cannot look now leaves it to the reader."""
+    """Return whether something has that name; an error while looking is left to the reader."""
     try:
         read_twice(lambda: os.lstat(path))
     except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
 """What a kind of fix is: parameters, their validation, a pure function; `format`, which calls a
 formatter.
 
-Who runs the program is given by the caller, so that nothing here is I/O.
+The caller passes in what runs the program, so that nothing here is I/O.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def no_faults(params: Params) -> Iterable[Fault]:
 class FixKind:
     """A kind of fix. `faults` says what the fields alone cannot; it sees well-typed parameters.
 
-    A kind that runs a program is applied by `registry.apply` and who runs programs for it.
+    A kind that runs a program is applied by `registry.apply`, with a callable that runs it.
     `apply` returns the text unchanged where there is nothing to do, raises FixError where the fix
     does not fit the text, and gives the same result when applied to its own result.
     """

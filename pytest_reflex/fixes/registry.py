@@ -1,8 +1,8 @@
 """The kinds of fixes by name, the look at a fix, and its application.
 
-Promises: pure, with the one who runs programs given by the caller, and none by default; the same
-result when applied twice; whatever a fix does not touch stays as it is, byte for byte, line ends
-and byte-order mark included. What a formatter touches is its own affair.
+Promises: pure: the caller passes in what runs programs, nothing by default; the same result when
+applied twice; whatever a fix does not touch stays as it is, byte for byte, line ends and byte-order
+mark included. Limits: a formatter may change the whole text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Globs: which files a pattern means. One dialect for all who select files.
+"""Globs: which files a pattern means. One dialect wherever files are selected.
 
 ``*``, ``?`` and ``[...]`` stand for characters of one name, ``**`` for any number of folders, none
-too, and ``{a,b}`` for one or the other. Who means a folder means all that is in it.
+too, and ``{a,b}`` for one or the other. A folder means all that is in it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What stands before a message about a pattern: in words, what is wanted.
 
-A message says "pattern not found", and the pattern is a field of its own. Only who knows the rule
-can say what that is about.
+A message says "pattern not found", and the pattern is a separate field. Only the rule says what the
+pattern is for.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class RuleResult:
 
     @property
     def not_asked(self) -> bool:
-        """Whether all that is missing is a judge who was not asked, since rules had failed."""
+        """Whether all that is missing are votes of a judge that was not asked: rules had failed."""
         missing = [c for c in self.checks if c.outcome is Outcome.NOT_MEASURED]
         open_yet = self.outcome is Outcome.NOT_MEASURED and bool(missing)
         return open_yet and all(check.not_asked for check in missing)
@@ -279,8 +279,9 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        A judge who was not asked is not missed, nor what another rule has failed by: others have
-        decided. Where no rule applies that can fail the gate, nothing is complete.
+        Votes of a judge that was not asked are not missing, nor is the same cause of another rule's
+        failure: other rules have decided. Where no rule applies that can fail the gate, nothing is
+        complete.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
         missing = (r for r in rows if r.outcome is Outcome.NOT_MEASURED)

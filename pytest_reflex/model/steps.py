@@ -50,11 +50,10 @@ class StepRequest:
     the last one, which `refined` has followed where that is given (PLAN, PRODUCE); `cancel` is set
     when the driver is leaving: a process started for the step has to end then. With `files`, the
     `artifact` is the difference of all that was changed in them so far. `instructions` is a
-    person's text in place of our own. `tell` takes a line
-    about what takes long, `seconds_left` is what is left of the budget in seconds. `keep_partial`
-    takes what an agent had written where the run ends before the agent does and no Reply is used.
-    `check_types` returns the registry of check types, which say what checks ask for (default: those
-    of this package).
+    person's text in place of our own. `tell` takes a line about what takes long, `seconds_left` is
+    what is left of the budget in seconds. `keep_partial` takes what an agent had written where the
+    run ends before the agent does and no Reply is used. `check_types` returns the registry of check
+    types, which say what checks ask for (default: those of this package).
     """
 
     step: Step

@@ -67,9 +67,9 @@ class CheckContext:
     `root` is the working directory of commands. `environment` holds the PYTEST_REFLEX_* variables
     that children get on top of the environment; `pattern_seconds` bounds one search. `cancel` is
     set when the session ends early: what still runs then has to stop. `blocks` gives the folder
-    that holds the artifact's fenced blocks as files. `judge` is who judges what no program can,
-    `rule` whose check it is, and where it is `blocked` the judge is not asked, because a rule has
-    failed; these are for checks that do not run in this process.
+    that holds the artifact's fenced blocks as files. `judge` is the LLM judge, `rule` the rule of
+    the check, and where it is `blocked` the judge is not asked, because a rule has failed; these
+    are for checks that do not run in this process.
     """
 
     root: Path
@@ -158,13 +158,12 @@ class CompiledCheck:
 
     `run` judges; only it and `spec` have to be given. `commands` are what it starts; `starts_more`
     where it is slow, or starts what it does not name. `writes` are globs of the files in the
-    project that it may change meanwhile.
-    `describe` returns one line for people that says what is asked for (default: the parameters);
-    `is_pattern` where that is a pattern, which does not explain what is wanted. `preview` returns
-    what is to be known beside the commands before it runs, as plain data, given the rule and who
-    judges. `votes` is how often a judge is asked at most, `search` what it looks for in the text;
-    `forbids` where it says what must not be there. `alternatives` are the checks of which one has
-    to pass, where it is made of such.
+    project that it may change meanwhile. `describe` returns one line for people that says what is
+    asked for (default: the parameters); `is_pattern` where that is a pattern, which does not
+    explain what is wanted. `preview` returns what is to be known beside the commands before it
+    runs, as plain data, given the rule and the judge. `votes` is how often a judge is asked at
+    most, `search` what it looks for in the text; `forbids` where it says what must not be there.
+    `alternatives` are the checks of which one has to pass, where it is made of such.
     """
 
     spec: CheckSpec

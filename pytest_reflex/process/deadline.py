@@ -54,10 +54,10 @@ class Deadline:
 
 
 class Cancel(Event):
-    """An event that also wakes who waits for descriptors: `fileno` can be read once it is set.
+    """An event that also wakes a poll of descriptors: `fileno` can be read once it is set.
 
-    It is polled and never read, by as many as like to. Limits: it is not to be cleared; a fork that
-    sets it wakes its parent, in whom it is not set.
+    It is polled and never read, by any number of threads. Limits: it is not to be cleared; a fork
+    that sets it wakes its parent, in whom it is not set.
     """
 
     _ends: tuple[int, int]

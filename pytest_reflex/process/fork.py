@@ -107,7 +107,7 @@ def _be_child(work: Callable[[Send], int], writer: int, noise: IO[bytes]) -> NoR
                 signal.signal(number, signal.SIG_DFL)
         for name in ("SIGINT", "SIGTERM"):
             signal.signal(getattr(signal, name), signal.default_int_handler)
-        if hasattr(signal, "SIGPIPE"):  # who reads from us may be gone, as the guard where killed
+        if hasattr(signal, "SIGPIPE"):  # a reader of ours, such as the guard, may be gone
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         _redirect(noise)
         status = work(lambda line: _write_all(writer, line + b"\n"))
@@ -212,7 +212,7 @@ def _follow(pid: int, sent: _SentLines, deadline: Deadline, grace: float) -> tup
 
 
 def _interrupt(pid: int, grace: float) -> None:
-    """Have the child end its commands and itself; who interrupts again has it killed."""
+    """Have the child end its commands and itself; a second interruption kills it."""
     try:
         signal_group(pid, signal.SIGTERM)
         deadline = Deadline(grace + _SPARE)

@@ -186,7 +186,7 @@ def _owner(pid: int) -> int:
     owner = int(found[1]) if found else 0
     if owner in (0, os.getpid()):
         return 0
-    # Who is younger than what it should have started got the id of one that is gone.
+    # An owner that is younger than its child has a reused process id.
     return owner if 0 < _start_ticks(owner) <= _start_ticks(pid) else 0
 
 

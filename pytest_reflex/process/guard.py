@@ -129,7 +129,7 @@ class Reaper:
             self._shared = False
 
     def close(self) -> None:
-        """Send the guard home where there is nothing left to watch."""
+        """End the guard where there is nothing left to watch."""
         if self._process is None:
             return
         if self._watched or self._processes:

@@ -15,7 +15,7 @@ from pytest_reflex.process.run import kill_running
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 
-# A signal that comes in the moment before a wait does not end it: Python hears it afterwards.
+# A signal that arrives just before a wait does not end it: Python handles it afterwards.
 _LISTEN = 0.2
 
 

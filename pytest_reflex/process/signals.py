@@ -21,7 +21,7 @@ _AT_ONCE = getattr(signal, "SIGQUIT", None)
 
 
 class Interruptions:
-    """What was received, in order; `deaf` where the rest is to be done in peace."""
+    """The signals received, in order; `deaf` where further ones are ignored."""
 
     def __init__(self) -> None:
         self.received: list[int] = []

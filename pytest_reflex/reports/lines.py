@@ -1,6 +1,6 @@
 """Lines for people, as pieces of text that each have a tone, and rows as a table.
 
-Who shows them styles the tones; the text is the same without any style.
+Callers style the tones; the text is the same without any style.
 """
 
 from __future__ import annotations

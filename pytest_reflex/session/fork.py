@@ -85,7 +85,7 @@ def evaluate_by_pytest(
 
 
 class Outbox:
-    """Takes votes from the threads of a session to who began it, between its other lines.
+    """Sends votes from the threads of a session to its parent, between its other lines.
 
     `known` are those that are not to be asked for again.
     """

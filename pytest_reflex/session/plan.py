@@ -207,7 +207,7 @@ def _rule_from_json(wire: Mapping[str, Any]) -> Rule:
 
 
 class SessionState:
-    """Lies in `config.stash`: who collects fills it, who decides reads it.
+    """The state in `config.stash`: filled by the collection, read by the gate.
 
     `named` are the ids of the targets that the options name, by the path of their artifact;
     `results` are those of the session's reports; `cancel` ends the commands that run; `judge` is

@@ -188,7 +188,7 @@ def suits(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
 
 
 def wants_teardown(config: pytest.Config) -> bool:
-    """Return whether anybody listens who may need the report of a teardown.
+    """Return whether a plugin is there that may need the report of a teardown.
 
     junitxml writes properties when it comes, HTML reports their rows; the terminal, the cache and
     xdist do without.

@@ -188,7 +188,7 @@ def keep_copy(path: Path, data: bytes, word: str) -> Path:
 def quarantine(path: Path, word: str) -> Path:
     """Rename whatever is at `path`, unread, to `<name>.<word>-<n>` beside it; return that path.
 
-    Call under a lock: who makes a file of that name meanwhile would lose it. Raises StateError.
+    Call under a lock: a file of that name that is made meanwhile would be lost. Raises StateError.
     """
     for number in range(1, MOST_KEPT + 1):
         target = path.with_name(f"{path.name}.{word}-{number}")

@@ -141,7 +141,7 @@ def names_in(folder: Path) -> list[str]:
 def refuse_links(top: Path, folder: Path) -> None:
     """Raise StateError where a folder of ours, from `top` down to `folder`, is a symbolic link.
 
-    Limits: who puts a link there between this look and the use of the folder is not caught.
+    Limits: a link that is put there between this look and the use of the folder is not caught.
     """
     below = folder.relative_to(top).parts
     for depth in range(len(below) + 1):
@@ -192,7 +192,7 @@ def is_remote(kind: str) -> bool:
 
 
 def lock_warning(folder: Path, mounts: str | None = None) -> str:
-    """Return what who drives a loop in a folder has to know of its lock, empty for a local one."""
+    """Return a warning about the lock of a loop in a folder, empty for a local file system."""
     kind = kind_of(folder, mounts)
     if not is_remote(kind):
         return ""

@@ -188,7 +188,7 @@ def _lock(path: Path, opened: ExitStack) -> None:
         return
     opened.callback(os.close, descriptor)
     take_lock(descriptor, path)
-    # Who had it may have removed the run, and another may have made a new one of that name.
+    # The last holder may have removed the run, and another may have made one of that name.
     if not os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False)):
         raise FileNotFoundError
 

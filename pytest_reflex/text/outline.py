@@ -1,6 +1,6 @@
 """Where the headings and fenced blocks of a Markdown text lie, in its own lines (0-based).
 
-The text is parsed once, as markdown-it-py's block tokens, for all who look at it: CommonMark with
+The text is parsed once, as markdown-it-py's block tokens, for all callers: CommonMark with
 tables; the library is imported on first use. Inline text is parsed only where one asks for it: it
 is most of the work, and few do. Lines end with CRLF, LF or CR. Front matter (YAML between `---`,
 TOML between `+++`, JSON in braces; `---toml` and the like say the language) is not part of a

@@ -7,8 +7,8 @@ it is taken back later.
 It is changed under the lock of its folder, so that no request is lost between a driver and a
 person, and removed when nothing stands in it any more.
 
-Promises: who drives a run is asked again where a request was lost on the way; no one waits longer
-than was said.
+Promises: a request that was lost on the way is sent again to the driver of a run; no wait takes
+longer than was asked for.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ def act_or_ask(
     """Return what `act` comes to where no process drives the run, else what asking its driver does.
 
     `act` raises LockedError where another process drives the run. `ask` leaves a request, `is_done`
-    looks whether the driver has taken it; the wait ends after `wait` seconds. `asked`
-    makes the answer then: True where it was taken.
+    looks whether the driver has taken it; the wait ends after `wait` seconds. `asked` makes the
+    answer then: True where it was taken.
     """
     deadline = time.monotonic() + wait
     while True:

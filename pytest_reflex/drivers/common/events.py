@@ -72,7 +72,7 @@ Listener = Callable[[DriverEvent], object]
 
 
 class StepEvents:
-    """What happens within a step: it goes to who listens at once, else before the next event."""
+    """Events within a step: a listener gets them at once, else they come before the next event."""
 
     def __init__(self, listen: Listener | None) -> None:
         self._kept = deque[DriverEvent]()
@@ -100,7 +100,7 @@ def event_log(
 ) -> Iterator[Listener]:
     """Yield what writes events to a `place`: a path, "-" for lines to `out`, or None for nowhere.
 
-    `flag` is the option that names the place, `warn` hears what goes wrong. Raises UsageError.
+    `flag` is the option that names the place, `warn` gets what goes wrong. Raises UsageError.
     """
     if place is None:
         yield lambda event: None

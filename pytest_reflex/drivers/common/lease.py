@@ -1,4 +1,4 @@
-"""Who owns a run: the kernel's lock on a file of its own, and beside it what its owner has started.
+"""The owner of a run: a kernel lock on a separate file, and the processes its owner has started.
 
 Promises: one owner at a time, by a lock that ends with its process (no pid, no status in a file);
 who removes the lock lets no other process in while a tool of the owner is at work.
@@ -121,7 +121,7 @@ def make_unseen(root: Path, folder: Path, warn: Callable[[str], object]) -> None
 
 
 def _make_root(root: Path, warn: Callable[[str], object]) -> None:
-    """Make a root with the file that hides it, both at once: who is killed leaves no other one."""
+    """Make a root with the file that hides it, both at once: a kill leaves no root without it."""
     new, name = root.with_name(f"{root.name}.new"), ".gitignore"
     try:
         make_folder(new)

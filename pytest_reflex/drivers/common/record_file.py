@@ -86,7 +86,7 @@ class RunFile:
         return lease.is_driven(lock, lease.mark_of(self.folder))
 
     def stop(self, reason: str, *, now: bool, wait: float) -> bool:
-        """Ask who drives the run to stop, and wait so many seconds; return whether it has ended.
+        """Ask the driver of the run to stop, and wait so many seconds; return whether it has ended.
 
         With `now` its agents and commands are ended too. Raises UsageError where no process drives
         it.

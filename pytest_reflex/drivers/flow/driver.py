@@ -47,7 +47,7 @@ _ENTRY = {True: "initial entry (sensors skipped)", False: "initial measurement"}
 
 
 class FlowDriver:
-    """One run of a flow (seed 002): `ground` is where it works, `staff` who does it."""
+    """One run of a flow (seed 002): `ground` is where it works, `staff` the agents that work."""
 
     name = "flow"
 

@@ -1,4 +1,4 @@
-"""The agents of a flow: their files, who has which role, and what each is asked.
+"""The agents of a flow: their files, their roles, and their prompts.
 
 Places that are not ours stay as they are: an agent file may have some for its own run time.
 

@@ -184,7 +184,7 @@ def _save_counts(
     assert decision.counts is not None
     noted = None
     try:
-        # Whose goal is reached starts over with the next one.
+        # The counts start over with the next goal.
         is_done = decision.why is HookReason.DONE
         noted = record.forget() if is_done else record.write(decision.counts)
         if decision.blocks and not noted and payload.stop_hook_active:

@@ -97,7 +97,7 @@ class Counts:
     unfinished: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is counted; whose it is says the place in which it lies."""
+        """Return what is counted; the session that it is for is named by the file."""
         return {
             "blocks": self.blocks,
             "equal": self.equal,

@@ -46,7 +46,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What is said of a criterion by who works on it: `kind` is the proof that it names."""
+    """What an agent claims of a criterion: `kind` is the proof that it names."""
 
     met: bool
     kind: str = ""

@@ -1,6 +1,6 @@
 """Whether an iteration loop goes on, and what an iteration came to (pure).
 
-Failures come before the limit: who failed to the end has not got there.
+Failures come before the limit: a last iteration that failed does not count as reaching it.
 
 A signal counts only where it is the last line of an answer that is not empty: a tool that repeats
 its prompt, in which the signal is explained, gives no signal by that. What a terminal eats
@@ -112,8 +112,8 @@ def apply(state: State, done: Iteration | CutIteration | Baseline, at: str) -> S
     """Return the state behind an iteration that is finished, or was cut short; `at` is its end.
 
     One that promised success is marked at once, so that it ends the loop after a crash too. One
-    that was cut short was paid for, and does not count. Feedback was used where the tool did
-    its work.
+    that was cut short was paid for, and does not count. Feedback was used where the tool did its
+    work.
     """
     spend = state.spend.plus(done.cost)
     if isinstance(done, CutIteration):
@@ -216,7 +216,7 @@ def unread_feedback(text: str, *, offers_success: bool) -> str:
 def doubt(text: str, *, changed: bool | None) -> str:
     """Return the message about a good answer that may be a notice of a limit; empty for others.
 
-    `changed` says whether the iteration changed the tree: who did that has worked.
+    `changed` says whether the iteration changed the tree: then the tool was not limited.
     """
     if changed or not may_be_limit_notice(text):
         return ""

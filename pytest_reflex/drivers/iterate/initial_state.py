@@ -22,7 +22,7 @@ _MEND = "fix it in the state file, or start over: iterate run --fresh"
 class IterateOptions:
     """What the command line says of every iteration; a resume takes it over, as it was typed.
 
-    `agent` is a name, `ai_command` a command instead of one, `judge` the name of who judges in
+    `agent` is a name, `ai_command` a command instead of one, `judge` the name of the LLM judge in
     gates; `contexts` are texts or names of files, `phases` names of files that replace those of a
     procedure; `timeout` is in seconds, `unchanged` a number of iterations, 0 for none; `budget` has
     limits of spending; with `commit` git keeps each iteration. Limits and threshold stand in the

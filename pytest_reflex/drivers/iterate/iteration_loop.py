@@ -111,7 +111,7 @@ class IterationLoop:
             raise
 
     def report_interrupt(self) -> None:
-        """Report how an interrupted loop goes on; who has a KeyboardInterrupt does that then."""
+        """Report how an interrupted loop goes on; called by the handler of KeyboardInterrupt."""
         self.log.report_end(StopReason.INTERRUPTED, self.state, saved=self._store.saved)
 
     def _report_undo(self) -> None:

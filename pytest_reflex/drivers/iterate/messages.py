@@ -196,8 +196,8 @@ def end_text(
 ) -> str:
     """Return the last line of a run that began `seconds` ago.
 
-    `saved` says whether the state could be written; `detail` is the reason of who stopped it, or
-    what of the budget is used up.
+    `saved` says whether the state could be written; `detail` is the reason that was given to stop
+    it, or what of the budget is used up.
     """
     name, total = state.procedure_name, format_duration(seconds)
     done = f"{pluralize(state.iteration, 'iteration')} completed, total: {total}"

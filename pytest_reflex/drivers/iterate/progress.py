@@ -1,7 +1,7 @@
 """What the state keeps for the next iteration: the files of gates, their failures, what was said.
 
-A run whose process was killed has no other witness: on a resume its files are compared with this.
-Limits: who rewrites the state file rewrites this, too.
+After a kill this is the only evidence: on a resume the files are compared with it. Limits: a
+process that rewrites the state file can rewrite this, too.
 
 A tool that repeats its prompt must not give a signal that stands in it: so each line of foreign
 text begins with a mark, and none is a signal.

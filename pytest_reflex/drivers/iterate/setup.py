@@ -177,7 +177,7 @@ def agent_for(
 
 
 def _set_timeout(agent: CommandAgent, flag: float | None) -> CommandAgent:
-    """Return an agent that has the time-out of a flag, and knows who set the one that it has."""
+    """Return an agent with the time-out of a flag, and with the name of what set its time-out."""
     if flag is not None:
         return replace(agent, timeout=float(flag), timeout_of="--timeout")
     return replace(agent, timeout_of="iterate.timeout") if agent.timeout_of else agent

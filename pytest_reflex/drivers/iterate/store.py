@@ -107,7 +107,7 @@ class IterateStore:
         self._control.forget(remove, self._log.warning)
 
     def commit(self, outcome: Iteration | CutIteration | Baseline) -> Iterator[DriverEvent]:
-        """Count an iteration and save that; who interrupts us finds it done, or not begun."""
+        """Count an iteration and save that; after an interruption it is counted, or not begun."""
         self.calls.take()  # the outcome has what they cost
         state = replace(apply(self._state, outcome, self._now()), calls=())
         self._state = self._add_modified(state)

@@ -229,7 +229,7 @@ class SessionStart:
 
 
 class TreeWatch:
-    """Hears what each session imported, and reports what of that was unknown at the start."""
+    """Records what each session imported, and reports what of that was unknown at the start."""
 
     def __init__(self, start: SessionStart, root: Path) -> None:
         self._known, self._root = frozenset(start.read), root

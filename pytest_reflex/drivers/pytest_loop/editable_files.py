@@ -38,7 +38,7 @@ NEVER = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.reflex.yaml", "*.pyc", "*.pyo"),
 )
-# These serve many masters: only who names one outright means it. What they say to pytest is sealed.
+# Files of many tools: editable only where named literally. Their pytest sections are protected.
 ONLY_BY_NAME = ("pyproject.toml", "setup.cfg", "tox.ini")
 _NARROWER = "name fewer files: only those that may change"
 

@@ -275,7 +275,7 @@ class ProjectFiles:
     def put_back(self) -> None:
         """Make the files what the history has; raises StateError."""
         self.restore()
-        self._refusals = ()  # who refuses an answer says so
+        self._refusals = ()  # the refusal of the answer is reported elsewhere
         self._write_tree(self.recorded_files())
 
     def take_refusals(self) -> tuple[str, ...]:

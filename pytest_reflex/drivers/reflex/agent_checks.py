@@ -54,7 +54,7 @@ def checks_in(
             checks=[one for one in made if one["type"] == "content"], refusal=refusal
         )
     why = fault or "PREPARE gave no check for it, twice"
-    reported = lacking if is_last else []  # else who answered is free, and was not asked again
+    reported = lacking if is_last else []  # else the agent is free, and was not asked again
     return FoundChecks(
         checks=made,
         commands=commands_made(given, criteria, allow_commands=allow_commands),
@@ -79,7 +79,7 @@ def _refusal(reply: Reply, fault: str, lacking: Sequence[Rule], *, is_last: bool
     if fault:
         blocks = any(rule.severity is Severity.FAIL for rule in lacking)
         return fault if blocks or not is_last else ""
-    if not lacking or is_last or reply.details.get("free"):  # who is free answers the same again
+    if not lacking or is_last or reply.details.get("free"):  # a free agent answers the same again
         return ""
     ids = ", ".join(rule.id for rule in lacking)
     return f"it gives no check for {ids}; every rule needs one or more"

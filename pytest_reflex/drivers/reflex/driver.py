@@ -50,7 +50,7 @@ class ReflexLoop:
     `hooks` is a pluggy relay with the hooks of `hookspecs`; `project` the working directory of
     commands; `opening` the events that are durable and not yet reported; `leftovers` how many
     processes of a former owner had to be killed; `watch` looks at the project, and the steps in
-    `free` call no one outside; `agents` are the names of who answers the steps; `notice` is called
+    `free` call nothing outside; `agents` are the names of the agents by step; `notice` is called
     with a line about what is kept or evaluated again, `listen` with what is waited for (without it,
     that comes before the next event); `suspicion` says what else was tampered with, empty for
     nothing; `clock` gives seconds. Closing the generator, or an exception, leaves a run that

@@ -47,7 +47,7 @@ class Listener:
 
     `begin` makes durable that an agent is asked for one.
 
-    It gets votes in any thread; who drives the run waits for the evaluation meanwhile.
+    It gets votes in any thread; the driver waits for the evaluation meanwhile.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from pytest_reflex.model.targets import Target
 
 REPORTED = "told"
 _EVALUATE = "pytest_reflex_evaluate"
-# A plugin may raise anything, and SystemExit would leave without a word.
+# A plugin may raise anything, and SystemExit would end the program without a message.
 _ANYTHING = (Exception, SystemExit)
 
 

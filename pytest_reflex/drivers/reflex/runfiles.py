@@ -329,7 +329,7 @@ class RunFiles(RecordedRun):
         run.json is written after the artifact: where it knows the last event, what people work on
         followed, and what they made of it since is theirs.
         """
-        with folder_lock(self.folder.parent):  # who writes the pointer does so by way of our folder
+        with folder_lock(self.folder.parent):  # the pointer is written under it, too
             remove_strays(self.folder)
         if self.is_foreign:
             return

@@ -303,7 +303,7 @@ def take_up(
 ) -> Iterator[ReflexLoop]:
     """Yield an interrupted run, recovered from its history, ready to go on.
 
-    `agents` are the names of who answers the steps; with `accept_changes` the project is taken as
+    `agents` are the names of the agents by step; with `accept_changes` the project is taken as
     it is now. A run that another program began goes on by `settings` (those of the project if not
     given), and alone may be allowed to run commands of agents: others have that from their start.
     """

@@ -1,4 +1,4 @@
-"""CRITIQUE and REFINE by themselves, as a loop performs them, for who builds another loop.
+"""CRITIQUE and REFINE as single steps, as a loop performs them, for building other loops.
 
 Promises: nothing is written but what an agent had when it was stopped, beside the artifact;
 contracts and the one retry are those of the loop.

@@ -5,7 +5,7 @@ not have are added beside its own and never change their meaning. current.json n
 that runs, and holds what people ask of loops that others drive.
 Promises: it is changed under the lock of the state folder, so no request is lost between a driver
 and a person; a request stands until its run has taken it or has ended.
-Limits: a program that does not ask for the lock may write over it; who asked looks again.
+Limits: a program that ignores the lock may write over it; then a request is made again.
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ _PATTERNS = re.compile(
 
 _SOUGHT = re.compile(r"(?:pattern|regexp?|search|replace|match|grep|marker)s?$", re.IGNORECASE)
 _FORMS = "ISSUE_TEMPLATE"
-"""The folder of forms: what stands in them is for those who fill them in."""
+"""The folder of forms, whose placeholders are meant to be filled in later."""
 
 
 def check_required(config: ConfigFile, expected: ConfigExpectations) -> Report:
