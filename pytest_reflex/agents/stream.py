@@ -72,7 +72,7 @@ class EditWatch:
         return dict(self._edits) if self._seen else None
 
     def _look(self, line: bytes) -> None:
-        # Most streams are none of ours: a look at the bytes is cheap.
+        # Most streams have another form: a look at the bytes is cheap.
         if b'"assistant"' not in line:
             return
         event = json_object(line)

@@ -260,7 +260,7 @@ def _describe_check(check: CompiledCheck, result: CheckResult, rule: Rule) -> st
 
 
 def _find_disturbance(prepared: PreparedTarget) -> str:
-    """Return why a check that has just run could not judge; empty where nothing speaks for that."""
+    """Return why the result of a check that has just run is not reliable; empty where it is."""
     try:
         name = prepared.find_change()
     except ArtifactError as error:
@@ -314,6 +314,6 @@ def _run_all(
 
 
 def unsound(prepared: PreparedTarget) -> str:
-    """Return why no verdict of this target can be trusted; empty where nothing speaks for that."""
+    """Return why no verdict of this target can be trusted; empty where they can."""
     name = prepared.find_change()
     return f"{one_line(name)} changed during the evaluation" if name else ""

@@ -93,7 +93,7 @@ def _is_for_programs(options: list[str]) -> bool:
 
 
 def _explain(error: BaseException) -> int:
-    """Say in one line what went wrong and return the exit status; a bug of ours is raised on."""
+    """Report an error in one line and return the exit status; an unknown one is raised again."""
 
     match error:
         case click.exceptions.Exit():

@@ -69,7 +69,7 @@ _CLOSING = re.compile(
     ).*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-# The whole of an answer that speaks of the work and shows none of it.
+# An answer that only describes the work and has no result.
 _NAME = r"[\w./-]+\.[A-Za-z]\w{0,4}"
 _REPORT = re.compile(
     rf"""\W*(?:(?:done|okay|ok|great|sure|all\ done)\b[\s!.,:;—–-]*)?(?:

@@ -59,7 +59,7 @@ class Draft:
         return Draft(self.id, self.table, self.diagnostics, base)
 
     def parts(self) -> tuple[Draft, ...]:
-        """Return what was said, the first to speak first."""
+        """Return what was reported, in the order in which it was."""
         return (*self.base.parts(), self) if self.base else (self,)
 
     def off_place(self) -> Place | None:

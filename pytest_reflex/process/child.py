@@ -275,7 +275,7 @@ class Child:
             self._input = self._input[os.write(self._stdin, self._input[:_CHUNK]) :]
         except BlockingIOError:
             return
-        except BrokenPipeError:  # it does not want to read: no fault of ours
+        except BrokenPipeError:  # it closed its stdin unread, which is no error
             self._input = memoryview(b"")
         if not self._input:
             self._poll.unregister(self._stdin)

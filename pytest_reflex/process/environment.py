@@ -68,7 +68,7 @@ def is_secret_name(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_plain_secret_name(name: str) -> bool:
-    """Return whether a name says so with a word of its own: then even a short value is one."""
+    """Return whether a word of a name means a secret: then even a short value is one."""
     parts = _PARTS.findall(name)
     if not parts or _ABOUT_ONE.fullmatch(parts[-1]) or name in ("PWD", "OLDPWD"):
         return False

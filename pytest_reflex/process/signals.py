@@ -28,7 +28,7 @@ class Interruptions:
         self.deaf = False
 
     def status(self) -> int:
-        """Return 128+n for the first signal; 130 where it was none of ours."""
+        """Return 128+n for the first signal; 130 where none was recorded."""
         return 128 + (self.received[0] if self.received else signal.SIGINT)
 
     def take(self, number: int, frame: FrameType | None) -> None:

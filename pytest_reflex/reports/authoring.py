@@ -168,7 +168,7 @@ def _among(one: RuleProof) -> Iterator[str]:
 
 
 def samples_text(tried: Sequence[RuleSampleResult]) -> str:
-    """Return the table, the samples that speak against their rule, and the sum of it all."""
+    """Return the table, the samples that their rules fail, and a summary."""
     rows = [
         (one.rule.id, one.verdict.value, _share(one, "good"), _share(one, "bad")) for one in tried
     ]

@@ -175,7 +175,7 @@ def wants_standard(config: pytest.Config) -> bool:
 def suits(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Return whether an item can do without set-up and teardown.
 
-    Only where the next item is a check of the same collector: then no fixture of anybody is due to
+    Only where the next item is a check of the same collector: then no other fixture is due to
     be torn down between them, whatever ran before.
     """
     return (

@@ -77,7 +77,7 @@ class Results:
             setattr(report, ATTRIBUTE, f"{self._signature(text)} {text}")
 
     def of(self, report: object) -> ReportedResult | None:
-        """Return what was recorded for this very report; None for anybody else's."""
+        """Return what was recorded for this very report; None for any other."""
         _, reported = self._by_report.get(id(report), (None, None))
         return reported or self._of_a_fork(report)
 

@@ -216,7 +216,7 @@ def workspace_values(project: Path) -> FileSettings:
 
 
 def _warn_ignored(shared: Path) -> Iterator[Problem]:
-    """Yield a warning where pyproject has settings of ours that are not read."""
+    """Yield a warning where pyproject has settings of pytest-reflex that are not read."""
     try:
         tools = (read_toml(shared) or {}).get("tool", {})
     except UsageError:  # nothing in it would count

@@ -139,7 +139,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def refuse_links(top: Path, folder: Path) -> None:
-    """Raise StateError where a folder of ours, from `top` down to `folder`, is a symbolic link.
+    """Raise StateError where a folder, from `top` down to `folder`, is a symbolic link.
 
     Limits: a link that is put there between this look and the use of the folder is not caught.
     """

@@ -2,7 +2,7 @@
 
 Each line is a JSON object that ends with `seq`, `prev` and `crc`: its number, the start of the
 SHA-256 of the line before, and the CRC-32 of itself without the `crc`. Lines without them, as
-other programs write them, are read as long as no line of ours came before.
+other programs write them, are read as long as no line of this program came before.
 """
 
 from __future__ import annotations

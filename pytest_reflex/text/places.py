@@ -54,7 +54,7 @@ class JsonPlaces:
 
 
 class _Inside:
-    """The entries of one map or list, as far as anyone has asked."""
+    """The entries of one map or list, as far as they were looked up."""
 
     def __init__(self, text: str, start: int) -> None:
         self.entries = array("q")

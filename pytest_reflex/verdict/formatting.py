@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from pytest_reflex.model.results import Evaluation, RuleResult
 
-_MOST = 12  # digits that anybody reads
-_TYPED = 50  # decimals that anybody types
+_MOST = 12  # digits that are shown
+_TYPED = 50  # decimals that are read
 
 
 def floor(value: Fraction, digits: int) -> str:

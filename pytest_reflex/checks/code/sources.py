@@ -83,7 +83,7 @@ class SourceFile:
 
     @property
     def is_program(self) -> bool:
-        """Whether it is meant to be started: it speaks to people on its standard output."""
+        """Whether it is meant to be started: it prints to standard output."""
         if PurePath(self.name).stem == "__main__" or self.tree is None:
             return True
         return any(

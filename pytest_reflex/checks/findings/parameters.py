@@ -50,7 +50,7 @@ FORMS = {
     "json": "whatever `fields` names; no report: a finding without its message",
     "jsonl": "a finding in each line, as `fields` names its parts; no report: one without message",
 }
-"""Every form, with what is a finding in it and what is taken for no report."""
+"""Every report format, with what is a finding in it and what is not read as a report."""
 
 
 def reader_of(name: str, fields: Mapping[str, str] | None, items: str | None, first: int) -> Reader:

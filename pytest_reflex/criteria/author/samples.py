@@ -84,7 +84,7 @@ BROKEN = (
     SampleVerdict.MISSING,
     SampleVerdict.NOT_APPLICABLE,
 )
-"""The verdicts that speak against a rule, the worst first."""
+"""The verdicts by which a rule fails its samples, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -247,7 +247,7 @@ def format_proposals(
 def prove(
     proposals: Iterable[RuleProposal], text: str, registry: Registry, root: Path, folder: Path
 ) -> Iterator[ProvedProposal]:
-    """Yield each proposal with what speaks against it.
+    """Yield each proposal with the reason against it.
 
     It has to pass on the text that it was made from, and to fail on the text without what it asks
     for. `folder` takes the files to be judged.

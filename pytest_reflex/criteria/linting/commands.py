@@ -36,7 +36,7 @@ def syntax_fault(command: str, shell: str) -> str:
 
 @lru_cache(maxsize=1000)
 def _fault(command: str, bash: str) -> str:
-    # No variable of ours: BASH_ENV names a file that would be read first.
+    # Without these variables: BASH_ENV names a file that would be read first.
     environment = {"PATH": os.defpath, "LC_ALL": "C"}
     try:
         finished = run(

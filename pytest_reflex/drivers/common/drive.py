@@ -3,8 +3,8 @@ to stop.
 
 One look at the state before each decision reports what people did and ask, and other writers there.
 Promises: what a step came to is durable before the next thing happens; a request to stop is seen
-before each step, and beside a step each second; who leaves early, by whatever, leaves a state that
-a resume continues. A driver gives the decision and the steps, and has neither clock nor files.
+before each step, and beside a step each second; any early end leaves a state that a resume
+continues. A driver gives the decision and the steps, and has neither clock nor files.
 """
 
 from __future__ import annotations

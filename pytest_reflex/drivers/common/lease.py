@@ -146,7 +146,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _is_planted(path: Path) -> bool:
-    """Return whether something that is not a file of ours is in place of one."""
+    """Return whether something that is not our lock file is in its place."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -80,7 +80,7 @@ class SnapshotFile(Generic[State]):
     def read(self) -> State | None:
         """Return the state; None where there is none, or where it had to be kept aside.
 
-        Raises StateError for a link, since what it points to is none of ours, and UnreadableError.
+        Raises StateError for a link, whose target belongs to others, and UnreadableError.
         """
         try:
             data = bytes_of(self.path)

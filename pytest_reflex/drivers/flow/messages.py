@@ -93,7 +93,7 @@ def _trailers(boundary: Boundary) -> str:
 
 
 def read(text: str) -> Boundary | None:
-    """Return what a message of ours says, None for any other."""
+    """Return what a commit message of a flow says, None for any other."""
     lines = text.rstrip("\n").split("\n")
     match = _SUBJECT.fullmatch(lines[0])
     if not match or len(lines) < 3 or lines[1]:

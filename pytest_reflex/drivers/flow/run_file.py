@@ -205,7 +205,7 @@ class FlowRunFile(RunFile):
         return super().read() is None
 
     def adopt(self, git: Git | None, say: Callable[[str], object]) -> None:
-        """Have what another program left as a state of ours."""
+        """Read what another program left as the state of a run."""
         record = self.load()
         data = dict(record.data)
         if git is not None:

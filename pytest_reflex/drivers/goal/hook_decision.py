@@ -106,7 +106,7 @@ class Counts:
         }
 
     def merge(self, other: Counts) -> Counts:
-        """Return the higher of two counts of one session; another session has none of ours."""
+        """Return the higher of two counts of one session; counts of other sessions are ignored."""
         if other.session != self.session:
             return self
         same = other.state == self.state

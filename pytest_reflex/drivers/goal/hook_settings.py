@@ -62,7 +62,7 @@ _PROGRAMS = ("pytest-reflex", "pytest_reflex")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookEntry:
-    """An entry of ours: where it stands in the settings, its command and its time-out."""
+    """Our entry: where it stands in the settings, its command and its time-out."""
 
     group: int
     number: int
@@ -166,7 +166,7 @@ def tree_of(text: str, path: Path) -> Node:
 
 
 def entries_of(root: Node) -> Iterator[HookEntry]:
-    """Yield the entries of ours in their order."""
+    """Yield our entries in their order."""
     groups = data_of(root).get(_HOOKS, {}).get(_STOP, [])
     for index, group in enumerate(groups):
         inner = group.get(_HOOKS, []) if isinstance(group, dict) else []
@@ -192,7 +192,7 @@ def is_ours(command: str) -> bool:
 
 
 def with_entry(text: str | None, path: Path, command: str, timeout: int) -> str:
-    """Return settings with the entry, and with no other one of ours."""
+    """Return settings with the entry as the only one of this program."""
     group = {_HOOKS: [{"type": "command", "command": command, "timeout": timeout}]}
     if text is None or not text.strip():
         return json.dumps({_HOOKS: {_STOP: [group]}}, indent=2) + "\n"
@@ -221,7 +221,7 @@ def _replace_entry(text: str, path: Path, entry: HookEntry, values: Mapping[str,
 
 
 def without_entries(text: str, path: Path) -> str:
-    """Return settings without the entries of ours, and without what held nothing else."""
+    """Return settings without our entries, and without tables that are empty then."""
     while True:
         root = tree_of(text, path)
         entry = next(entries_of(root), None)

@@ -52,7 +52,7 @@ Say = Callable[[str], object]
 def foreign_state(project: Path) -> GoalState | None:
     """Return the state that another program left in a project, None where there is none.
 
-    While a goal of ours is driven there is none: what stands in the file is the word of its agent.
+    While a goal is driven there is none: then its agent has written what stands in the file.
     Raises StateError where a state file cannot be used.
     """
     run_file = last_run(project)

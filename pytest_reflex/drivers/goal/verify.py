@@ -203,7 +203,7 @@ def format_unapproved(plans: Iterable[VerificationPlan], verifier: Verifier) -> 
         try:
             missing = verifier.approvals.find_missing([plan], verifier.registry)
         except ReflexError:
-            continue  # what cannot be read is not met, and says so itself
+            continue  # what cannot be read is not met, and is reported already
         refused |= dict.fromkeys(one_line(describe_refusal(missing), EVIDENCE) for _ in missing[:1])
     return "; ".join(refused)
 

@@ -3,7 +3,7 @@
 A run that is complete has no state file any more: its row is read off its log.
 
 Promises: no process drives a procedure while its files are removed; links are removed and never
-followed; what is not a file of ours stays.
+followed; other files stay.
 """
 
 from __future__ import annotations

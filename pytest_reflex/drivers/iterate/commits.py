@@ -203,7 +203,7 @@ def _place(project: Path) -> tuple[Path, bytes]:
 
 
 def _error_text(finished: Finished) -> str:
-    """Return why git did not do it, in its words: the line that says so, else the last one."""
+    """Return git's error message: its line with "error" or "fatal", else the last one."""
     if finished.stopped:
         return "git took too long"
     text = (finished.stderr or finished.stdout).decode("utf-8", "backslashreplace").strip()

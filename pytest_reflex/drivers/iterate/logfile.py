@@ -145,9 +145,8 @@ class LogRecord:
     """One event: a line for people and what else programs may read.
 
     `output` is foreign text, `excerpt` the line of it that is shown where the whole is not, `below`
-    lines of our own that people are shown first.
-    The `last` one is reported at any volume, a `silent` one only kept. `tone` is that of its text
-    where it is not that of its level.
+    lines of our own that people are shown first. The `last` one is shown at any verbosity, a
+    `silent` one is only kept. `tone` is that of its text where it is not that of its level.
     """
 
     event: str
@@ -289,7 +288,7 @@ class LogFile:
 
 
 def _write_line(descriptor: int, data: bytes) -> None:
-    """Write a whole line or nothing: a part of ours, cut off by a full disk, is worth no copy."""
+    """Write a whole line or nothing: a part that a full disk cut off is removed."""
     before = os.fstat(descriptor).st_size
     try:
         write_all(descriptor, data)

@@ -206,7 +206,7 @@ def _end(text: str, most: int) -> str:
 
 
 def last_from_json(wire: object) -> Mapping[str, Any]:
-    """Read what is kept; what is none of ours counts as nothing."""
+    """Read what is kept; anything in another form counts as empty."""
     return wire if isinstance(wire, dict) else {}
 
 

@@ -33,7 +33,7 @@ from pytest_reflex.storage.files import read_file
 
 MOST_FILES = 2_000
 MOST_BYTES = 5_000_000
-# Whatever a pattern says: these speak to pytest or to the interpreter, not to a reader.
+# Whatever a pattern says: these configure pytest or the interpreter.
 NEVER = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.reflex.yaml", "*.pyc", "*.pyo"),
@@ -105,7 +105,7 @@ class EditableFiles:
     def write(self, texts: Mapping[str, str]) -> list[str]:
         """Make the files what `texts` says, each whole or not at all; return those that changed.
 
-        A file of ours that is not in `texts` is removed. Raises StateError, UsageError.
+        An editable file that is not in `texts` is removed. Raises StateError, UsageError.
         """
         gone = [path for path in self.paths() if path not in texts]
         for path in gone:  # first: a file may be where a folder has to be

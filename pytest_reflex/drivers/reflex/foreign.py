@@ -1,7 +1,7 @@
 """A run that another program began, in the seed's files, as a run of this program.
 
 Its history says what happened and when; a state needs more, which comes from its run.json and its
-artifact.md. All of it together is one event, `run_adopted`, with which a history of ours begins.
+artifact.md. All of it together is one event, `run_adopted`, with which our history begins.
 Promises: nothing is written; the score is computed anew from the verdicts of the rules; a command
 in its checks is an agent's, and not run. What has no result is done again, never guessed.
 """
@@ -77,7 +77,7 @@ def own_events(records: Sequence[Record]) -> int | None:
 
 
 def adoption(folder: Path, records: Sequence[Record], *, allow_commands: bool = False) -> Event:
-    """Return the event that makes a run of ours of what another program left in a folder.
+    """Return the event by which a run takes over what another program left in a folder.
 
     The commands in its checks are kept and not run, unless a person allows it. Raises StateError
     where what is there is not enough.

@@ -143,7 +143,7 @@ class RunFiles(RecordedRun):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether another program began the run, and none of ours has written into it yet."""
+        """Whether another program began the run, and this one has not written into it yet."""
         return bool(self._events) and self._events[0].seq >= self._journal.next_seq
 
     def adopt(self, more: Mapping[str, Any], *, allow_commands: bool = False) -> Event:
@@ -190,7 +190,7 @@ class RunFiles(RecordedRun):
         try:
             self._journal.append(event.to_json())
         except TamperedError as error:
-            self._condemn(error)
+            self._mark_tampered(error)
             raise
         with self._lock:
             self._events.append(event)
@@ -202,8 +202,8 @@ class RunFiles(RecordedRun):
         self._write_state(event.kind)
         return event
 
-    def _condemn(self, error: TamperedError) -> None:
-        """Have run.json say that the history, which cannot say so itself, is not to be trusted."""
+    def _mark_tampered(self, error: TamperedError) -> None:
+        """Mark the run in run.json as tampered, which its damaged history cannot record."""
         if self._state is None:
             return
         why = {
@@ -222,7 +222,7 @@ class RunFiles(RecordedRun):
         """
         try:
             found = read_if_regular(self.folder / RUN)
-        except UnreadableError:  # it does not say that anybody changed it
+        except UnreadableError:  # that does not mean that it was changed
             raise
         except StateError:
             found = b""

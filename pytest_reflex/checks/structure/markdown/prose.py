@@ -14,7 +14,7 @@ from pytest_reflex.model.artifact import Artifact
 from pytest_reflex.model.targets import CheckContext
 
 # A note stands where a text should be: it begins one or ends one, has a colon, or is a predicate.
-# Elsewhere ("it finds TODO comments", "a TODO list", "TODO.md") such notes are only spoken of.
+# Elsewhere ("it finds TODO comments", "a TODO list", "TODO.md") such notes are only mentioned.
 _PLACEHOLDER_TAG = "(?:TODO|FIXME|XXX)"
 _NOTE = "(?:TODO|TBD|TBC|FIXME|XXX)"
 _BEGINS = r"(?:^|(?<=[.!?;|(\[\n])|(?<=[.!?;:|(–—-] )) *"

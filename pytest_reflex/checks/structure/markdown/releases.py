@@ -158,7 +158,7 @@ def _version_in(title: str, *, strict: bool) -> str:
     before = title[: number.start()]
     if re.search(r"\w", before):
         around = (before.split(), title[number.end() :].split())
-        if strict or max(map(len, around)) > 3:  # a sentence that speaks of a version
+        if strict or max(map(len, around)) > 3:  # a sentence that mentions a version
             return ""
     return number[1].rstrip(".+_-")
 
