@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_reflex.cli.hook_stop import answer_to, hook_options, stop_options, tell
+from pytest_reflex.cli.hook_stop import answer_to, hook_options, report, stop_options
 from pytest_reflex.cli.options import confirm, json_option
 from pytest_reflex.cli.streams import give, give_json, say
 from pytest_reflex.errors import ReflexError, UsageError
@@ -146,7 +146,7 @@ def test(criteria: str, artifact: str, timeout: int, max_blocks: int, payload: s
     """
     options = hook_options(criteria, artifact, timeout, max_blocks, counts=False)
     decision = answer_to(_payload(payload), options)
-    tell(decision)
+    report(decision)
     give_json(decision.to_json())
     return 0
 

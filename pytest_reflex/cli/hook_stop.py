@@ -91,7 +91,7 @@ def stop(criteria: str, artifact: str, timeout: int, max_blocks: int, form: str)
             options = hook_options(criteria, artifact, timeout, max_blocks)
             decision = answer_to(_payload(), options)
             document = decision.to_json() if form == "claude" else decision.to_ok()
-            tell(decision)
+            report(decision)
         except (Exception, SystemExit) as error:
             # Clients treat other exit statuses than 0 differently.
             say(escape_control(f"pytest-reflex: stop allowed: {_describe_error(error)}"))
@@ -106,7 +106,7 @@ def answer_to(data: bytes, options: HookOptions) -> HookDecision:
     return answer(data, options, os.environ)
 
 
-def tell(decision: HookDecision) -> None:
+def report(decision: HookDecision) -> None:
     """Say why on standard error, where it concerns this session."""
     from pytest_reflex.drivers.goal.hook_decision import SILENT
 

@@ -229,7 +229,7 @@ def _drive(
     as_json = settings["iterate.log_format"] == "json"
     volume = Verbosity.VERBOSE if given["verbose"] else Verbosity.NORMAL
 
-    def tell(event: DriverEvent) -> None:
+    def report(event: DriverEvent) -> None:
         log(event)
         progress.hear(event)
 
@@ -239,7 +239,7 @@ def _drive(
         root=_root(settings),
         say=lambda text: display.say(text),
         warn=warn,
-        listen=tell,
+        listen=report,
         as_json=as_json,
         volume=Verbosity.QUIET if given["quiet"] else volume,
         render=plain if as_json else style_lines,
@@ -250,7 +250,7 @@ def _drive(
             live = not (given["quiet"] or as_json)
             with display.show(progress, live=live), closing(loop.events()) as happening:
                 for event in happening:
-                    tell(event)
+                    report(event)
             return loop.exit_code
         except KeyboardInterrupt:
             interruptions.deaf = True

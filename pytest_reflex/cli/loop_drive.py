@@ -314,7 +314,7 @@ def watch(run: AbstractContextManager[ReflexLoop], host: Host, given: Mapping[st
         try:
             with narrator.follow_events() as happening:
                 for event in happening:
-                    narrator.tell(event)
+                    narrator.report(event)
         except KeyboardInterrupt:
             interruptions.deaf = True
             narrator.report_interrupt()

@@ -86,7 +86,7 @@ def feedback(alias: str | None, text: str | None, wait: float, as_json: bool) ->
     if not text.strip():
         raise UsageError("the feedback is empty")
     run = find_run(root, alias)
-    answer = stop_request.tell(run, text, wait=wait, open_run=opener(run.state))
+    answer = stop_request.give_feedback(run, text, wait=wait, open_run=opener(run.state))
     if as_json:
         give_json(stop_document(run.alias, answer.state, durable=answer.done))
     else:

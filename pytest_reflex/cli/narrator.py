@@ -50,7 +50,7 @@ class Narrator:
     @contextmanager
     def follow_events(self) -> Iterator[Iterator[DriverEvent]]:
         """Yield the events of the run, with a display for as long as it is driven."""
-        loop = replace(self.loop, listen=self.tell, notice=self._notice)
+        loop = replace(self.loop, listen=self.report, notice=self._notice)
         live = not (self.quiet or self.as_json)
         with (
             self._display.show(self._progress, live=live),
@@ -75,7 +75,7 @@ class Narrator:
                 f"Recovered from the history; what could not be read is kept as {path.name}"
             )
 
-    def tell(self, event: DriverEvent) -> None:
+    def report(self, event: DriverEvent) -> None:
         """Log one event, and report it on stderr."""
         self._log(event)
         self._progress.hear(event)

@@ -76,7 +76,7 @@ class StepEvents:
 
     def __init__(self, listen: Listener | None) -> None:
         self._kept = deque[DriverEvent]()
-        self.tell: Listener = listen or self._kept.append
+        self.send: Listener = listen or self._kept.append
 
     def before(self, events: Iterator[DriverEvent]) -> Iterator[DriverEvent]:
         """Yield the events, and before each of them what was kept."""

@@ -92,7 +92,7 @@ class IterationLoop:
             control=control,
             cancel=self._cancel,
             clock=self._clock,
-            wait=self._waits.tell,
+            wait=self._waits.send,
         )
         driven = drive(driver, self._store, control, clock=self._clock, announce=driver.announce)
         try:

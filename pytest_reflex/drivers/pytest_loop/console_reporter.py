@@ -102,7 +102,7 @@ class ConsoleReporter:
         if not self.quiet:
             self.say(f"Session: {escape_control(session.last_line)}")
 
-    def tell(self, event: DriverEvent, loop: ReflexLoop) -> None:
+    def report(self, event: DriverEvent, loop: ReflexLoop) -> None:
         """Report one event."""
         kind, payload = event.fields.get(EVENT), event.fields.get("payload", {})
         if kind:

@@ -290,16 +290,16 @@ def _watch(
         console.begin(loop)
         progress = Progress(LoopView(loop), say=None if console.quiet else console.say)
 
-        def tell(event: DriverEvent) -> None:
+        def report(event: DriverEvent) -> None:
             log(event)
             progress.hear(event)
-            console.tell(event, loop)
+            console.report(event, loop)
 
-        driven = replace(loop, listen=tell).events()
+        driven = replace(loop, listen=report).events()
         try:
             with interval_timer(progress.view.beat, progress.beat), closing(driven) as events:
                 for event in events:
-                    tell(event)
+                    report(event)
         except KeyboardInterrupt:
             console.interruptions.deaf = True
             console.report_interrupt(loop.files.alias)

@@ -83,7 +83,7 @@ class ReflexLoop:
             new=self.files.lost + len(self.opening),
             verified=driver.verified,
             calls=driver.calls,
-            listen=waits.tell,
+            listen=waits.send,
         )
         driven = drive(
             driver,
@@ -151,7 +151,7 @@ class ReflexDriver:
 
     def _wait(self, step: Step, reason: str) -> None:
         """Report that an agent is given time, and why."""
-        self._waits.tell(self._waiting_event(step=step.value, reason=reason))
+        self._waits.send(self._waiting_event(step=step.value, reason=reason))
 
     def perform(self, decision: Decision) -> Generator[StepOutcome, None, None]:
         """Do what was decided; raises LimitError where a rate limit stayed in the way of a step.

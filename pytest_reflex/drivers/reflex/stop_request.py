@@ -85,7 +85,7 @@ def stop(
     )
 
 
-def tell(
+def give_feedback(
     run: RunOverview, text: str, *, wait: float, open_run: Open = RunFiles.open
 ) -> StopResponse:
     """Hand a person's critique to a run; raises UsageError where it cannot use it any more."""

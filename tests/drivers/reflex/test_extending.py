@@ -174,7 +174,7 @@ def test_what_counts_towards_a_stop_begins_anew() -> None:
 
 def test_w9_what_is_written_is_what_the_history_gives(stage: Stage) -> None:
     stage.play(Script(produce=[BAD, WORSE], refine=WORSE), {"loop.max_iterations": 2})
-    stop_request.tell(find_run(stage.root, "words"), "be brief", wait=0)
+    stop_request.give_feedback(find_run(stage.root, "words"), "be brief", wait=0)
     with extend(stage, Script(produce=WORSE, refine=WORSE), "+1") as loop:
         for _ in history_of(loop):
             written = stage.run_json()

@@ -25,7 +25,7 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def tell(stage: Stage, text: str = SAID) -> stop_request.StopResponse:
-    return stop_request.tell(find_run(stage.root, "words"), text, wait=0)
+    return stop_request.give_feedback(find_run(stage.root, "words"), text, wait=0)
 
 
 def leave_after(stage: Stage, kind: str, script: Script | None = None) -> None:

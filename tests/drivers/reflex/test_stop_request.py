@@ -152,7 +152,7 @@ def test_a_run_that_current_json_does_not_name_is_stopped_too(stage: Stage) -> N
 def test_a_request_survives_what_the_driver_writes_into_the_pointer(stage: Stage) -> None:
     with stage.begin(Script(produce="x\n"), alias="words") as loop:
         next(events := history_of(loop))
-        stop_request.tell(run_of(stage), "be brief", wait=0)
+        stop_request.give_feedback(run_of(stage), "be brief", wait=0)
         leave(stage, alias="newer", events=1)  # takes the pointer over
         asked = read_pointer(stage.root).requests_of(loop.state.run_id)
         assert list(asked.feedback.values()) == ["be brief"]
@@ -204,7 +204,7 @@ def test_f15_of_many_that_ask_at_once_each_is_heard(stage: Stage) -> None:
         next(events)
         run = run_of(stage)
         said = [f"number {n}" for n in range(16)]
-        asking = [pool.submit(stop_request.tell, run, text, wait=0) for text in said]
+        asking = [pool.submit(stop_request.give_feedback, run, text, wait=0) for text in said]
         while not all(answer.done() for answer in asking):
             loop.files.adopt_feedback(loop.files.requests().feedback)
         loop.files.adopt_feedback(loop.files.requests().feedback)
@@ -262,7 +262,7 @@ def test_f15_feedback_taken_up_just_before_the_end_counts_as_heard(stage: Stage)
         with stage.begin(script) as loop:
             events = history_of(loop)
             next(events)
-            told = pool.submit(stop_request.tell, run_of(stage), "louder", wait=30)
+            told = pool.submit(stop_request.give_feedback, run_of(stage), "louder", wait=30)
             wait_for(lambda: read_pointer(stage.root).requests_of(loop.state.run_id) != Requests())
             kinds = story(list(events))
         assert told.result().done
@@ -297,19 +297,19 @@ def test_feedback_that_stands_in_the_pointer_of_a_dead_driver_is_recorded_once(
     leave(stage)
     run = run_of(stage)
     with stage.resume(Script()):  # its driver is alive, and does not look
-        handed = stop_request.tell(run, "louder", wait=0)
-        stop_request.tell(run, "softer", wait=0)
+        handed = stop_request.give_feedback(run, "louder", wait=0)
+        stop_request.give_feedback(run, "softer", wait=0)
     assert handed.done is False
-    told = stop_request.tell(run_of(stage), "at last", wait=0)
+    told = stop_request.give_feedback(run_of(stage), "at last", wait=0)
     assert (told.done, told.state.feedback) == (True, ("louder", "softer", "at last"))
 
 
 def test_feedback_is_not_heard_because_other_feedback_was(stage: Stage) -> None:
     leave(stage)
-    assert stop_request.tell(run_of(stage), "louder", wait=0).done
+    assert stop_request.give_feedback(run_of(stage), "louder", wait=0).done
     run = run_of(stage)
     with stage.resume(Script()):  # its driver is alive, and does not look
-        assert stop_request.tell(run, "softer", wait=0).done is False
+        assert stop_request.give_feedback(run, "softer", wait=0).done is False
 
 
 def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
@@ -331,7 +331,7 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
         driven.__exit__(None, None, None)
 
     monkeypatch.setattr(time, "sleep", end_meanwhile)
-    answer = stop_request.tell(run, "louder", wait=30)
+    answer = stop_request.give_feedback(run, "louder", wait=30)
     assert answer.done
     assert (told.count("feedback_given"), told[-1]) == (1, "stopped")
 
