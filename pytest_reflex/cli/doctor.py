@@ -109,11 +109,11 @@ def _configuration(settings: Settings) -> dict[str, Any]:
 
 
 def _look_at_prompts(settings: Settings, project: Path, problems: list[str]) -> None:
-    from pytest_reflex.drivers.reflex.named_files import read_orders
+    from pytest_reflex.drivers.reflex.named_files import read_instructions
 
     for step, name in settings["loop.prompts"].items():
         try:
-            read_orders({step: name}, project)
+            read_instructions({step: name}, project)
         except ReflexError as error:
             problems += map(str, error.problems)
 
