@@ -279,9 +279,8 @@ class Evaluation:
     def complete(self) -> bool:
         """Whether every rule that counts reported: an error is a report, a lost rule is none.
 
-        Votes of a judge that was not asked are not missing, nor is the same cause of another rule's
-        failure: other rules have decided. Where no rule applies that can fail the gate, nothing is
-        complete.
+        A judge that was not asked is not missing, nor is a cause that failed another rule. Where no
+        rule applies that can fail the gate, nothing is complete.
         """
         rows = (r for r in self.results if r.rule.severity is not Severity.INFO)
         missing = (r for r in rows if r.outcome is Outcome.NOT_MEASURED)
