@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 
 import click
@@ -50,13 +51,23 @@ def _root() -> click.Group:
         VERBS,
         name="pytest-reflex",
         help="Check an artifact against rules: a score, a gate, and a loop that fixes it.",
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+        context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _help_width()},
     )
     # Answered above; here for the help page.
     root.params.append(
         click.Option(["--version"], is_flag=True, help="Print the version and exit.")
     )
     return root
+
+
+def _help_width() -> int:
+    """Return the width of help pages: what click would choose, without what it imports for that."""
+    given = os.environ.get("COLUMNS", "")
+    columns = int(given) if given.isascii() and given.isdigit() else 0
+    if not columns and sys.__stdout__ is not None:
+        with suppress(OSError, ValueError):  # no terminal, or closed
+            columns = os.get_terminal_size(sys.__stdout__.fileno()).columns
+    return max(min(columns or 80, 80) - 2, 50)
 
 
 def _run(
