@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,13 +71,10 @@ def _second_reading(text: str, parser: Any, fault: DataSyntaxError) -> Iterator[
 
     events = _python_events(text)
     try:
-        while True:
-            try:
-                known = parser.get_event()
-            except (YAMLError, UnicodeEncodeError):
-                break
-            if _content(known) != _content(next(events, None)):
-                raise fault
+        with suppress(YAMLError, UnicodeEncodeError):  # the one that was met before
+            for known in iter(parser.get_event, None):
+                if _content(known) != _content(next(events, None)):
+                    raise fault
         yield from events
     except DataSyntaxError as error:
         raise (error if error.line else fault) from None
