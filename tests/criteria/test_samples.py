@@ -196,8 +196,8 @@ def test_the_fix_of_a_rule_is_tried_on_its_bad_samples(
     assert told in capsys.readouterr().out
     assert main(["criteria", "test", path, "--json"]) == 0
     samples = json.loads(capsys.readouterr().out)["rules"][0]["samples"]
-    assert sum(sample["mended"] for sample in samples[1:]) == mended
-    assert "mended" not in samples[0]
+    assert sum(sample["fixed"] for sample in samples[1:]) == mended
+    assert "fixed" not in samples[0]
 
 
 def test_a_fix_that_is_not_safe_is_not_tried(

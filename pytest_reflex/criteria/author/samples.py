@@ -110,7 +110,7 @@ class SampleResult:
             "number": self.number,
             "verdict": self.verdict.value,
             "message": self.message,
-            **({} if self.fixed is None else {"mended": self.fixed}),
+            **({} if self.fixed is None else {"fixed": self.fixed}),
             **({"text": given} if isinstance(given, str) else given),
         }
 
