@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_reflex import hookspecs
 from pytest_reflex.session import options
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
     from pathlib import Path
 
-    from pytest_reflex.model.judged import Judge, JudgeWhen
-    from pytest_reflex.session.controller import Controller
     from pytest_reflex.session.plan import SessionState
-    from pytest_reflex.session.runtime import Runtime
 
 SUFFIX = ".reflex.yaml"
-RUNTIME: pytest.StashKey[Runtime] = pytest.StashKey()
-CONTROLLER: pytest.StashKey[Controller] = pytest.StashKey()
 _WATCHED: pytest.StashKey[bool] = pytest.StashKey()
 
 
@@ -44,10 +38,6 @@ class _Hooks:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     options.add_options(parser)
-
-
-def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    pluginmanager.add_hookspecs(hookspecs)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -111,7 +101,7 @@ class ExitStatusHook(_Hooks):
         return self._hold(status)
 
     def _hold(self, status: object) -> object:
-        controller = self._config.stash.get(CONTROLLER, None)
+        controller = self._config.stash.get(options.CONTROLLER, None)
         return controller.hold(status) if controller and isinstance(status, int) else status
 
 
@@ -147,12 +137,20 @@ class Collection(_Hooks):
         everything = {id(item): item for item in (*self._items, *items)}.values()
         if has_marked(everything):
             activate(self._config)
-        runtime = self._config.stash.get(RUNTIME, None)
+        runtime = self._config.stash.get(options.RUNTIME, None)
         if runtime and not runtime.learn(everything):
             items.clear()
         return (yield)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Declare the hooks where a plugin has one: when all is collected, pytest refuses others.
+
+        A conftest.py has been read before the report on its folder.
+        """
+        if any(name.startswith("pytest_reflex_") for name in vars(self._config.hook)):
+            from pytest_reflex.activation import declare_hooks
+
+            declare_hooks(self._config)
         if report.skipped:
             from pytest_reflex.session.collect import find_skipped
 
@@ -173,7 +171,7 @@ class Collection(_Hooks):
         from pytest_reflex.session.collect import find_unreached
 
         self._unread(find_unreached(self._config))
-        if runtime := self._config.stash.get(RUNTIME, None):
+        if runtime := self._config.stash.get(options.RUNTIME, None):
             runtime.state.ended = True
 
     def _unread(self, files: dict[str, str]) -> None:
@@ -197,47 +195,9 @@ def has_marked(items: Iterable[pytest.Item]) -> bool:
 
 def activate(config: pytest.Config) -> SessionState:
     """Register what runs checks and what decides, once; return the session's state."""
-    from pytest_reflex.session.plan import SessionState
+    from pytest_reflex.activation import activate
 
-    if SessionState.key in config.stash:
-        return config.stash[SessionState.key]
-    from pytest_reflex.session.runtime import Runtime
-
-    state = SessionState(config)
-    if name := options.text(config, "reflex_judge"):
-        state.judge, state.judge_when = judge_of(config, name)
-    # Without names: `-p no:NAME` and `unregister(name=...)` find none.
-    config.stash[RUNTIME] = Runtime(state)
-    config.pluginmanager.register(config.stash[RUNTIME])
-    if not state.is_worker:
-        from pytest_reflex.session.controller import Controller
-
-        config.stash[CONTROLLER] = Controller(state)
-        config.pluginmanager.register(config.stash[CONTROLLER])
-    return state
-
-
-def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
-    """Return the judge of this session, and when it is asked, from the project's configuration.
-
-    Raises UsageError of pytest.
-    """
-    from pytest_reflex.agents.vote_cache import with_cache
-    from pytest_reflex.errors import ReflexError
-    from pytest_reflex.host import find_judge, open_host
-    from pytest_reflex.model.judged import JudgeWhen
-    from pytest_reflex.settings import load
-
-    try:
-        settings = load(config.rootpath, options.of_judge(config))
-        for problem in settings.unknown:
-            config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
-        judge = find_judge(name, open_host(settings["plugins"], config.rootpath), settings)
-        known, clears = options.controller_votes(config), options.clears_cache(config)
-        kept = with_cache(judge, settings, config.rootpath, known=known, clear=clears)
-        return kept, JudgeWhen(settings["judge_when"])
-    except ReflexError as error:
-        raise pytest.UsageError(f"--reflex-judge: {error}") from None
+    return activate(config)
 
 
 @pytest.fixture

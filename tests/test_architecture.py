@@ -31,8 +31,9 @@ RANKS = {
     "drivers/goal": 11,
     "drivers/pytest_loop": 12,
     "api": 13, "drivers": 13,
-    "plugin": 14,
-    "cli": 15, "__main__": 16,
+    "activation": 14,
+    "plugin": 15,
+    "cli": 16, "__main__": 17,
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from pytest_reflex.criteria.load import collector_off
 from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import escape_control
 from pytest_reflex.reports import json_report, terminal
-from pytest_reflex.session import marks, options, plan
+from pytest_reflex.session import marks, option_values, plan
 from pytest_reflex.session.collect import compile_named, find_unreached, plan_of_ids
 from pytest_reflex.session.conclude import (
     Conclusion,
@@ -25,7 +25,8 @@ from pytest_reflex.session.conclude import (
     expected_targets,
 )
 from pytest_reflex.session.items import ADVISED, CATEGORY
-from pytest_reflex.session.options import only_looks
+from pytest_reflex.session.option_values import VOTES, only_looks
+from pytest_reflex.session.options import ENDED
 from pytest_reflex.session.plan import FOLDER, SessionState
 from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import PROBLEMS
@@ -51,7 +52,7 @@ class Controller:
 
     def _json_path(self) -> Path | None:
         """Return where the document goes; a path that cannot be written is refused at the start."""
-        given = options.text(self.config, "reflex_json")
+        given = option_values.text(self.config, "reflex_json")
         if not given:
             return None
         path = self.config.invocation_params.dir / given
@@ -87,7 +88,7 @@ class Controller:
             self._folder = make_folder("pytest-reflex-")
         node.workerinput[FOLDER] = str(self._folder)
         known = self.state.read_votes("known").items()
-        node.workerinput[options.VOTES] = {name: list(stamp) for name, stamp in known}
+        node.workerinput[VOTES] = {name: list(stamp) for name, stamp in known}
         if pid := _process_of(node):
             GUARD.watch_process(pid)
 
@@ -106,8 +107,8 @@ class Controller:
         if pid := _process_of(node):
             GUARD.release_process(pid)
         output = getattr(node, "workeroutput", {})
-        self._votes |= {name: tuple(stamp) for name, stamp in output.get(options.VOTES, {}).items()}
-        if output.get(options.ENDED) and not self.state.ended:
+        self._votes |= {name: tuple(stamp) for name, stamp in output.get(VOTES, {}).items()}
+        if output.get(ENDED) and not self.state.ended:
             self.state.plan.unread.update(find_unreached(self.config))
             self.state.ended = True
 
@@ -194,7 +195,7 @@ class Controller:
         silent = bool(self._faults) and not self.tally.results
         if not (self._looped or self.state.ended) or silent or only_looks(self.config):
             return []
-        partial = options.allows_partial(self.config)
+        partial = option_values.allows_partial(self.config)
         return [
             conclude(one, self.state.plan, self.tally, partial=partial)
             for one in expected_targets(self.state.plan, self.config.rootpath)
@@ -230,8 +231,8 @@ class Controller:
         return status
 
     def _notices(self) -> tuple[str, ...]:
-        if options.ignores_partial(self.config):
-            return (f"{options.PARTIAL} must be given on the command line: CI is set",)
+        if option_values.ignores_partial(self.config):
+            return (f"{option_values.PARTIAL} must be given on the command line: CI is set",)
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -26,13 +26,12 @@ def loaded(project: pytest.Pytester, *arguments: str) -> tuple[list[str], set[st
     return own, set(names)
 
 
-def test_an_ordinary_session_loads_four_small_modules(project: pytest.Pytester) -> None:
+def test_an_ordinary_session_loads_three_small_modules(project: pytest.Pytester) -> None:
     (project.path / "mini.reflex.yaml").unlink()
     project.makepyfile("def test_it(): pass")
     own, names = loaded(project)
     assert own == [
         "pytest_reflex",
-        "pytest_reflex.hookspecs",
         "pytest_reflex.plugin",
         "pytest_reflex.session",
         "pytest_reflex.session.options",
@@ -59,12 +58,71 @@ def test_the_entry_point_can_be_switched_off(
     on.assert_outcomes(passed=5)
 
 
-def test_the_options_are_one_group_of_few(project: pytest.Pytester) -> None:
+def test_the_options_are_two_groups_of_few(project: pytest.Pytester) -> None:
     result = project.runpytest_inprocess("--help", plugins=[])
     assert "--reflex" not in result.stdout.str()
     result = project.runpytest_subprocess("-p", "pytest_reflex.plugin", "--help")
     flags = [line for line in result.outlines if line.startswith("  --reflex-")]
     assert 8 <= len(flags) <= 23
+    result.stdout.fnmatch_lines(["pytest-reflex: rules as checks,*:", "pytest-reflex: the loop *:"])
+
+
+CHECKS = "def pytest_reflex_register_checks(register): print('REGISTERED')\n"
+WRONG = CHECKS.replace("(register)", "(wrong)")
+IN_CONFIGURE = f"""
+class Checks:
+    @staticmethod
+    {CHECKS.strip()}
+def pytest_configure(config): config.pluginmanager.register(Checks())
+"""
+
+
+def a_session_of_tests(project: pytest.Pytester) -> None:
+    (project.path / "mini.reflex.yaml").unlink()
+    project.makepyfile(test_it="def test_it(): pass")
+    (project.path / "below").mkdir()
+    (project.path / "below" / "test_that.py").write_text("def test_that(): pass\n")
+
+
+@pytest.mark.parametrize("workers", [False, True])
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("conftest.py", CHECKS),
+        ("below/conftest.py", CHECKS),
+        ("conftest.py", IN_CONFIGURE),
+    ],
+)
+def test_a_hook_that_no_check_needs_is_left_uncalled(
+    project: pytest.Pytester, place: str, text: str, workers: bool
+) -> None:
+    a_session_of_tests(project)
+    (project.path / place).write_text(text)
+    more = ("-p", "xdist", "-n", "2") if workers else ()
+    result = project.runpytest_subprocess("-p", "pytest_reflex.plugin", "-s", *more)
+    result.assert_outcomes(passed=2)
+    assert "REGISTERED" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("place", ["conftest.py", "below/conftest.py"])
+def test_a_hook_that_does_not_fit_is_refused_in_a_line(
+    project: pytest.Pytester, place: str
+) -> None:
+    a_session_of_tests(project)
+    (project.path / place).write_text(WRONG)
+    result = project.runpytest_subprocess("-p", "pytest_reflex.plugin")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(
+        ["ERROR: *conftest.py* for hook 'pytest_reflex_register_checks'*{'wrong'}*"]
+    )
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_hook_that_does_not_fit_is_refused_beside_a_suite(project: pytest.Pytester) -> None:
+    project.makeconftest(WRONG)
+    result = project.runpytest_subprocess("-p", "pytest_reflex.plugin")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: *{'wrong'}*"])
 
 
 def test_the_marks_are_declared(project: pytest.Pytester) -> None:
