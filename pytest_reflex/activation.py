@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pluggy
 import pytest
 
-from pytest_reflex import hookspecs
-from pytest_reflex.session import option_values
+from pytest_reflex.session import options
 from pytest_reflex.session.options import CONTROLLER, RUNTIME
 from pytest_reflex.session.plan import SessionState
 from pytest_reflex.session.runtime import Runtime
+from pytest_reflex.session.watch import declare_hooks
 
 if TYPE_CHECKING:
     from pytest_reflex.model.judged import Judge, JudgeWhen
-
-_DECLARED: pytest.StashKey[bool] = pytest.StashKey()
-
-
-def declare_hooks(config: pytest.Config) -> None:
-    """Add the hook specifications to pytest, once.
-
-    Only a session with checks calls the hooks, and a session that implements one gets here before
-    its collection. Raises UsageError of pytest for an implementation that does not fit.
-    """
-    if _DECLARED in config.stash:
-        return
-    config.stash[_DECLARED] = True
-    try:
-        config.pluginmanager.add_hookspecs(hookspecs)
-    except pluggy.PluginValidationError as error:
-        reason = " ".join(str(error).split())
-        raise pytest.UsageError(f"{reason}; see the list of hooks") from None
 
 
 def activate(config: pytest.Config) -> SessionState:
@@ -41,7 +22,7 @@ def activate(config: pytest.Config) -> SessionState:
         return config.stash[SessionState.key]
     declare_hooks(config)
     state = SessionState(config)
-    if name := option_values.text(config, "reflex_judge"):
+    if name := options.text(config, "reflex_judge"):
         state.judge, state.judge_when = judge_of(config, name)
     # Without names: `-p no:NAME` and `unregister(name=...)` find none.
     config.stash[RUNTIME] = Runtime(state)
@@ -66,11 +47,11 @@ def judge_of(config: pytest.Config, name: str) -> tuple[Judge, JudgeWhen]:
     from pytest_reflex.settings import load
 
     try:
-        settings = load(config.rootpath, option_values.of_judge(config))
+        settings = load(config.rootpath, options.of_judge(config))
         for problem in settings.unknown:
             config.issue_config_time_warning(pytest.PytestConfigWarning(str(problem)), stacklevel=2)
         judge = find_judge(name, open_host(settings["plugins"], config.rootpath), settings)
-        known, clears = option_values.controller_votes(config), option_values.clears_cache(config)
+        known, clears = options.controller_votes(config), options.clears_cache(config)
         kept = with_cache(judge, settings, config.rootpath, known=known, clear=clears)
         return kept, JudgeWhen(settings["judge_when"])
     except ReflexError as error:

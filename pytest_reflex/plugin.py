@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_reflex.session import options
-
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-    from pathlib import Path
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
 
     from pytest_reflex.session.plan import SessionState
 
-SUFFIX = ".reflex.yaml"
+
+class _OwnModules:
+    """Finds the rest of this package as Python does.
+
+    pytest would rewrite the assertions of a plugin. To read the byte code of that takes it six
+    times as long as Python needs (where it cannot be stored, each session compiles everything),
+    and ours assert nothing that is of interest to people.
+    """
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, path) if name.startswith("pytest_reflex.") else None
+
+    @staticmethod
+    def leave() -> None:
+        if _OwnModules in sys.meta_path:
+            sys.meta_path.remove(_OwnModules)
+
+
+sys.meta_path.insert(0, _OwnModules)
+
+from pytest_reflex.session import options, watch  # noqa: E402  # by the finder above
+
 _WATCHED: pytest.StashKey[bool] = pytest.StashKey()
 
 
 def __dir__() -> list[str]:
     """Return what pytest looks for: it examines every name of a plugin, in every session."""
-    return [*filter(_is_hook, globals()), "reflex"]
-
-
-def _is_hook(name: str) -> bool:
-    return name.startswith("pytest_")
-
-
-class _Hooks:
-    """A plugin of which pytest examines nothing but the hooks."""
-
-    def __dir__(self) -> list[str]:
-        return list(filter(_is_hook, vars(type(self))))
+    return [*filter(watch.is_hook, globals()), "reflex"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,8 +55,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """See what a conftest.py could change, before the first one is read."""
+    early_config.add_cleanup(_OwnModules.leave)
     early_config.stash[options.IN_CI] = bool(os.environ.get("CI"))
-    early_config.pluginmanager.register(ExitStatusHook(early_config))
+    early_config.pluginmanager.register(watch.ExitStatusHook(early_config))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -73,124 +86,13 @@ def _watch(config: pytest.Config) -> None:
     if _WATCHED not in config.stash:
         config.stash[_WATCHED] = True
         config.stash.setdefault(options.IN_CI, bool(os.environ.get("CI")))
-        config.pluginmanager.register(Collection(config))
+        config.pluginmanager.register(watch.Collection(config, activate))
 
 
 def _controls_workers(config: pytest.Config) -> bool:
     """Return whether xdist runs the items elsewhere: then nothing is collected here."""
     distributes = getattr(config.option, "dist", "no") != "no" and config.option.tx
     return bool(distributes) and not hasattr(config, "workerinput")
-
-
-class ExitStatusHook(_Hooks):
-    """Holds the exit status to the gate when every other hook of the session has been called."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_cmdline_main(self) -> Generator[None, object, object]:
-        try:
-            status = yield
-        except SystemExit as error:
-            if error.code not in (None, 0):
-                raise
-            status = 0
-            if not self._hold(0):
-                raise
-        return self._hold(status)
-
-    def _hold(self, status: object) -> object:
-        controller = self._config.stash.get(options.CONTROLLER, None)
-        return controller.hold(status) if controller and isinstance(status, int) else status
-
-
-class Collection(_Hooks):
-    """Sees what is collected: suites, marked tests, and files with rules that are left unread."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
-        self._items: list[pytest.Item] = []
-        self._ran = False
-
-    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Any:
-        if file_path.name.endswith(SUFFIX):
-            from pytest_reflex.session.collect import SuiteFile
-
-            activate(self._config)
-            return SuiteFile.at(file_path, parent)
-        if self._config.option.reflex_artifact and parent.session.isinitpath(file_path):
-            from pytest_reflex.session.runtime import artifact_node
-
-            if file_path in activate(self._config).named:
-                return artifact_node(parent, file_path)
-        return None
-
-    def pytest_itemcollected(self, item: pytest.Item) -> None:
-        self._items.append(item)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection_modifyitems(
-        self, items: list[pytest.Item]
-    ) -> Generator[None, object, object]:
-        """Learn the marked tests, those too that another hook has taken away already."""
-        everything = {id(item): item for item in (*self._items, *items)}.values()
-        if has_marked(everything):
-            activate(self._config)
-        runtime = self._config.stash.get(options.RUNTIME, None)
-        if runtime and not runtime.learn(everything):
-            items.clear()
-        return (yield)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Declare the hooks where a plugin has one: when all is collected, pytest refuses others.
-
-        A conftest.py has been read before the report on its folder.
-        """
-        if any(name.startswith("pytest_reflex_") for name in vars(self._config.hook)):
-            from pytest_reflex.activation import declare_hooks
-
-            declare_hooks(self._config)
-        if report.skipped:
-            from pytest_reflex.session.collect import find_skipped
-
-            self._unread(find_skipped(report, self._config))
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        self._ran = True
-        return (yield)
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Where `pytest.exit` ends a session before any test, see what it has not read."""
-        if self._ran or not isinstance(excinfo.value, pytest.exit.Exception):
-            return
-        if hasattr(self._config, "workeroutput"):
-            self._config.workeroutput[options.ENDED] = True  # the controller sees to it
-            return
-        from pytest_reflex.session.collect import find_unreached
-
-        self._unread(find_unreached(self._config))
-        if runtime := self._config.stash.get(options.RUNTIME, None):
-            runtime.state.ended = True
-
-    def _unread(self, files: dict[str, str]) -> None:
-        if files:
-            activate(self._config).plan.unread.update(files)
-
-
-def has_marked(items: Iterable[pytest.Item]) -> bool:
-    """Return whether a test, or a class or module above one, is marked as a rule."""
-    seen: set[Any] = set()
-    for item in items:
-        node: Any = item
-        while node is not None and node not in seen:
-            if any(mark.name == options.MARK for mark in node.own_markers):
-                return True
-            if node is not item:
-                seen.add(node)
-            node = node.parent
-    return False
 
 
 def activate(config: pytest.Config) -> SessionState:

@@ -21,7 +21,7 @@ from pytest_reflex.errors import ReflexError, UsageError
 from pytest_reflex.model.enums import Level
 from pytest_reflex.model.plain import escape_control
 from pytest_reflex.model.rules import Rule
-from pytest_reflex.session import option_values
+from pytest_reflex.session import options
 from pytest_reflex.session.items import (
     CheckItem,
     Subject,
@@ -112,7 +112,7 @@ def expect_suite(
 
     registry = state.registry_for(path, session)
     root = state.config.rootpath
-    outside = option_values.switch(state.config, "reflex_outside")
+    outside = options.switch(state.config, "reflex_outside")
     targets = load_suite(
         path, registry=registry, variables=state.variables, root=root, outside=outside
     )
@@ -142,8 +142,8 @@ def plan_of_ids(ids: Iterable[str], state: SessionState) -> SessionPlan:
 def compile_named(state: SessionState) -> None:
     """Compile what the options name; raises ReflexError where they do not fit together."""
     config = state.config
-    criteria = option_values.text(config, "reflex_criteria")
-    artifacts = option_values.texts(config, "reflex_artifact")
+    criteria = options.text(config, "reflex_criteria")
+    artifacts = options.texts(config, "reflex_artifact")
     if not criteria:
         _refuse_alone(config)
         return
@@ -161,8 +161,8 @@ def compile_named(state: SessionState) -> None:
     loaded = load_criteria(
         criteria, registry=registry, variables=state.variables, relative_to=start
     )
-    phase = option_values.text(config, "reflex_phase")
-    threshold = option_values.text(config, "reflex_threshold")
+    phase = options.text(config, "reflex_phase")
+    threshold = options.text(config, "reflex_threshold")
     for artifact in artifacts:
         path = Path(os.path.abspath(start / artifact))
         target = make_target(
@@ -171,7 +171,7 @@ def compile_named(state: SessionState) -> None:
             level=Level(phase) if phase else None,
             threshold=parse_threshold(threshold) if threshold else None,
             root=config.rootpath,
-            outside=option_values.switch(config, "reflex_outside"),
+            outside=options.switch(config, "reflex_outside"),
         )
         target_id = f"{state.id_of_file(path)}::{node_name(loaded.name)}"
         state.expect(target_id, target, registry)

@@ -15,7 +15,7 @@ from pytest_reflex.criteria.load import collector_off
 from pytest_reflex.errors import Problem, ReflexError
 from pytest_reflex.model.plain import escape_control
 from pytest_reflex.reports import json_report, terminal
-from pytest_reflex.session import marks, option_values, plan
+from pytest_reflex.session import marks, options, plan
 from pytest_reflex.session.collect import compile_named, find_unreached, plan_of_ids
 from pytest_reflex.session.conclude import (
     Conclusion,
@@ -25,8 +25,7 @@ from pytest_reflex.session.conclude import (
     expected_targets,
 )
 from pytest_reflex.session.items import ADVISED, CATEGORY
-from pytest_reflex.session.option_values import VOTES, only_looks
-from pytest_reflex.session.options import ENDED
+from pytest_reflex.session.options import ENDED, VOTES, only_looks
 from pytest_reflex.session.plan import FOLDER, SessionState
 from pytest_reflex.session.results import ATTRIBUTE
 from pytest_reflex.session.runtime import PROBLEMS
@@ -52,7 +51,7 @@ class Controller:
 
     def _json_path(self) -> Path | None:
         """Return where the document goes; a path that cannot be written is refused at the start."""
-        given = option_values.text(self.config, "reflex_json")
+        given = options.text(self.config, "reflex_json")
         if not given:
             return None
         path = self.config.invocation_params.dir / given
@@ -195,7 +194,7 @@ class Controller:
         silent = bool(self._faults) and not self.tally.results
         if not (self._looped or self.state.ended) or silent or only_looks(self.config):
             return []
-        partial = option_values.allows_partial(self.config)
+        partial = options.allows_partial(self.config)
         return [
             conclude(one, self.state.plan, self.tally, partial=partial)
             for one in expected_targets(self.state.plan, self.config.rootpath)
@@ -231,8 +230,8 @@ class Controller:
         return status
 
     def _notices(self) -> tuple[str, ...]:
-        if option_values.ignores_partial(self.config):
-            return (f"{option_values.PARTIAL} must be given on the command line: CI is set",)
+        if options.ignores_partial(self.config):
+            return (f"{options.PARTIAL} must be given on the command line: CI is set",)
         return ()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

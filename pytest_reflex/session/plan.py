@@ -26,7 +26,7 @@ from pytest_reflex.model.judged import CastVote, Judge, JudgeWhen
 from pytest_reflex.model.rules import Criteria, Rule
 from pytest_reflex.model.targets import Target
 from pytest_reflex.process.deadline import Cancel
-from pytest_reflex.session import option_values
+from pytest_reflex.session import options
 from pytest_reflex.session.items import Subject
 from pytest_reflex.session.results import Results
 
@@ -245,7 +245,7 @@ class SessionState:
 
     @property
     def variables(self) -> dict[str, Any]:
-        return option_values.variables(self.config)
+        return options.variables(self.config)
 
     def registry_for(self, path: Path, session: pytest.Session | None = None) -> Registry:
         """Return the kinds of checks that the plugins in force at `path` register.

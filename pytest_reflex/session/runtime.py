@@ -17,11 +17,11 @@ from pytest_reflex.checks.run import run_one
 from pytest_reflex.errors import ReflexError
 from pytest_reflex.model.results import CheckResult
 from pytest_reflex.process.pool import Pool
-from pytest_reflex.session import option_values, plan, protocol
+from pytest_reflex.session import options, plan, protocol
 from pytest_reflex.session.collect import ArtifactFile, SuiteFile, compile_named, fault_text
 from pytest_reflex.session.items import CheckItem
 from pytest_reflex.session.marks import MarkedTests
-from pytest_reflex.session.option_values import VOTES, only_looks
+from pytest_reflex.session.options import VOTES, only_looks
 from pytest_reflex.session.plan import FOLDER, SessionState
 from pytest_reflex.session.protocol import ResultRecorder, ResultSender, stand_inside, stand_outside
 
@@ -90,7 +90,7 @@ class Runtime:
         self._teardowns = True
         self._short = not (
             protocol.wants_standard(self.config)
-            or option_values.switch(self.config, "reflex_standard_protocol")
+            or options.switch(self.config, "reflex_standard_protocol")
         )
 
     @pytest.hookimpl(trylast=True)

@@ -26,7 +26,7 @@ def loaded(project: pytest.Pytester, *arguments: str) -> tuple[list[str], set[st
     return own, set(names)
 
 
-def test_an_ordinary_session_loads_three_small_modules(project: pytest.Pytester) -> None:
+def test_an_ordinary_session_loads_four_small_modules(project: pytest.Pytester) -> None:
     (project.path / "mini.reflex.yaml").unlink()
     project.makepyfile("def test_it(): pass")
     own, names = loaded(project)
@@ -35,6 +35,7 @@ def test_an_ordinary_session_loads_three_small_modules(project: pytest.Pytester)
         "pytest_reflex.plugin",
         "pytest_reflex.session",
         "pytest_reflex.session.options",
+        "pytest_reflex.session.watch",
     ]
     assert not names & HEAVY
 
@@ -45,6 +46,31 @@ def test_a_passing_suite_loads_no_table_schema_or_console_library(
     own, names = loaded(project)
     assert "pytest_reflex.session.controller" in own
     assert not names & {"jsonschema", "tabulate", "click", "rich", "markdown_it"}
+
+
+LOADERS = """
+import atexit, sys
+own = sys.meta_path[0]
+def pytest_unconfigure():
+    modules = [module for name, module in sys.modules.items() if name[:14] == "pytest_reflex."]
+    print("LOADERS", len(modules) > 50, *{type(one.__loader__).__name__ for one in modules})
+atexit.register(lambda: print("LEFT", own.__module__, own in sys.meta_path, flush=True))
+"""
+
+
+def test_its_modules_are_read_as_python_does(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    project.makeconftest(LOADERS)
+    project.makepyfile(test_it="def test_it(): assert [1, 2] == [1, 3]")
+    result = project.runpytest_subprocess("-p", "no:randomly", "-s")
+    result.assert_outcomes(passed=4, failed=1)
+    # All but the entry point itself, whose assertions pytest would rewrite, as in any plugin.
+    found = next(line.split()[1:] for line in result.outlines if line.startswith("LOADERS "))
+    assert found[0] == "True"
+    assert sorted(found[1:]) == ["AssertionRewritingHook", "SourceFileLoader"]
+    result.stdout.fnmatch_lines(["*At index 1 diff: 2 != 3*", "LEFT pytest_reflex.plugin False"])
 
 
 def test_the_entry_point_can_be_switched_off(

@@ -11,7 +11,7 @@ import pytest
 from pytest_reflex.drivers.common.events import STDOUT
 from pytest_reflex.errors import UsageError
 from pytest_reflex.session import options
-from pytest_reflex.session.option_values import only_looks
+from pytest_reflex.session.options import only_looks
 from pytest_reflex.settings import STEPS, Settings
 
 TASK = "Make the tests pass"
