@@ -288,6 +288,19 @@ def read_or_raise(path: object, read: Callable[[], T]) -> T:
         return read_again(path, error, read)
 
 
+def exists(path: str | os.PathLike[str]) -> bool:
+    """Return whether anything is there, a broken link too.
+
+    Raises UnreadableError where that cannot be seen for a cause that may pass: `os.path.lexists`
+    says no then.
+    """
+    try:
+        read_or_raise(path, lambda: os.lstat(path))
+    except OSError:
+        return False
+    return True
+
+
 def read_again(path: object, error: OSError, read: Callable[[], T]) -> T:
     """Return what `read` does after it has met `error`; raises that where it will not pass.
 

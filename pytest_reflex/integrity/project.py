@@ -23,7 +23,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
-from pytest_reflex.errors import StateError, UnreadableError, is_transient
+from pytest_reflex.errors import StateError, UnreadableError, exists, is_transient
 from pytest_reflex.integrity.manifest import NO_FILE, UNREADABLE, Change, ChangeKind, is_settled
 from pytest_reflex.model.plain import escape_control
 
@@ -82,7 +82,7 @@ def leaves_out_of_state(name: str, folder: str = "") -> bool:
     """
     if _STATE_FILES.fullmatch(name):
         return True
-    return bool(folder) and any(os.path.lexists(f"{folder}/{one}") for one in RUN_FILES)
+    return bool(folder) and any(exists(f"{folder}/{one}") for one in RUN_FILES)
 
 
 MOST_OF_ONE = 16_000_000

@@ -97,7 +97,8 @@ class Project:
     def outcome(self) -> dict[str, Any]:
         """What must be the same however often a run was broken."""
         state = json.loads((self.run / "run.json").read_text("utf-8"))
-        rows = [(r["id"], r["outcome"]) for r in state["evaluation"]["rule_results"]]
+        evaluated = state["evaluation"] or {"rule_results": []}
+        rows = [(r["id"], r["outcome"]) for r in evaluated["rule_results"]]
         keys = ("status", "iteration", "phase", "plan", "stop", "last_score_exact", "artifact")
         return {**{key: state[key] for key in keys}, "rows": rows, "last_seq": self.last_seq()}
 

@@ -104,6 +104,25 @@ def test_a_state_that_cannot_be_read_lets_go_and_is_left_alone(desk: Desk, state
     assert desk.state_file.read_bytes() == before
 
 
+def test_a_state_that_cannot_be_seen_now_is_not_taken_for_none(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+    import os
+
+    desk.write(goal({"a": False}))
+    see = os.lstat
+
+    def broken(path: Any, **named: Any) -> os.stat_result:
+        if str(path) == str(desk.state_file):
+            raise OSError(errno.EIO, "Input/output error")
+        return see(path, **named)
+
+    monkeypatch.setattr(os, "lstat", broken)
+    assert desk.stop() == ""
+    assert "state.json could not be read: Input/output error" in desk.told
+
+
 @pytest.mark.parametrize("what", ["the file", "its folder", "a folder", "a pipe"])
 def test_a_state_that_is_no_plain_file_lets_go(desk: Desk, what: str) -> None:
     import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_reflex.errors import StateError
+from pytest_reflex.errors import StateError, UnreadableError
 from pytest_reflex.integrity import project
 from pytest_reflex.integrity.project import ProjectTree
 
@@ -210,6 +211,33 @@ def test_a_folder_that_cannot_be_read_is_known_as_that(as_user: Path) -> None:
     finally:
         (as_user / "closed").chmod(0o700)
     assert "closed/" in tree.changes()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_run_that_cannot_be_seen_now_is_no_part_of_the_project(
+    root: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """A look that fails for a cause that may pass finds nothing: it is made again, or ends."""
+    run = root / "state" / "run"
+    run.mkdir(parents=True)
+    for name in project.RUN_FILES:
+        (run / name).write_text("{}")
+    tree = ProjectTree(root, ["state"]).take()
+    failures = [OSError(errno.EIO, "Input/output error")] * times
+    see = os.lstat
+
+    def broken(path: object, **named: object) -> os.stat_result:
+        if str(path).startswith(str(run)) and failures:
+            raise failures.pop()
+        return see(path, **named)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(os, "lstat", broken)
+    if times == 1:
+        assert not tree.changes()
+    else:
+        with pytest.raises(UnreadableError, match=r"history\.jsonl"):
+            tree.changes()
+    assert not failures
 
 
 def test_a_socket_is_not_opened(root: Path) -> None:

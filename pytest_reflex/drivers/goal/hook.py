@@ -29,7 +29,7 @@ from pytest_reflex.drivers.goal.hook_decision import (
     Payload,
 )
 from pytest_reflex.drivers.goal.model import GoalState
-from pytest_reflex.errors import ReflexError, StateError
+from pytest_reflex.errors import ReflexError, StateError, exists
 from pytest_reflex.storage.atomic import replace_file
 from pytest_reflex.storage.files import read_if_regular, refuse_links
 from pytest_reflex.storage.lock import folder_lock, is_locked
@@ -94,10 +94,10 @@ def project_with_state(payload: Payload, environment: Mapping[str, str]) -> Path
     project = project_of(payload, environment)
     folder = Path(payload.cwd or project)
     while folder != project and folder.is_relative_to(project):
-        if os.path.lexists(statefile.state_path(folder)):
+        if exists(statefile.state_path(folder)):
             return folder
         folder = folder.parent
-    return project if os.path.lexists(statefile.state_path(project)) else None
+    return project if exists(statefile.state_path(project)) else None
 
 
 def _on_goal(payload: Payload, project: Path, options: HookOptions) -> HookDecision:

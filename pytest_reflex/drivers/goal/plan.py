@@ -6,7 +6,6 @@ has the same; a person may give points instead, and who gave them is kept.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ from pytest_reflex.drivers.goal.spec import (
     steps_of,
     workflow_of,
 )
-from pytest_reflex.errors import Problem, SpecError, UsageError, did_you_mean
+from pytest_reflex.errors import Problem, SpecError, UsageError, did_you_mean, exists
 from pytest_reflex.model.plain import one_line
 
 TOOL_FROM = 8
@@ -212,7 +211,7 @@ def _criteria(
     must_not: tuple[MustNot, ...] = ()
     files: list[Path] = []
     shape = project / SHAPE_FILE
-    if os.path.lexists(shape):  # what is there and cannot be read is not left out in silence
+    if exists(shape):  # what is there and cannot be read is not left out in silence
         read = read_shape(shape)
         found |= {one.text: one for one in read.criteria}
         must_not = read.must_not
