@@ -20,6 +20,8 @@ MODULES = (
     "pytest_reflex/storage/journal.py",
     "pytest_reflex/storage/lines.py",
     "pytest_reflex/drivers/iterate/decide.py",
+    "pytest_reflex/drivers/flow/decide.py",
+    "pytest_reflex/drivers/goal/transitions.py",
     "pytest_reflex/checks/content.py",
     "pytest_reflex/checks/selection.py",
 )
@@ -34,13 +36,18 @@ TESTS = (
         f"tests/drivers/reflex/test_{name}.py"
         for name in (
             "decide", "extending", "feedback", "fold", "history", "limits", "partial",
-            "state_on_disk", "stopping", "unreadable", "verifying",
+            "state_on_disk", "stop_request", "unreadable", "verifying",
         )
     ),
     "tests/structure/test_parameters.py",
     *(
         f"tests/drivers/iterate/test_{name}.py"
         for name in ("bounds", "budget", "decide", "driver", "gates", "outcome", "stuck")
+    ),
+    *(f"tests/drivers/flow/test_{name}.py" for name in ("cycle", "machine", "seed_table")),
+    *(
+        f"tests/drivers/goal/test_{name}.py"
+        for name in ("breakers", "seed_table", "transitions", "verdict")
     ),
     *(
         f"tests/plugin/test_{name}.py"

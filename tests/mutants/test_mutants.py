@@ -52,6 +52,10 @@ def mutant(start: tuple[int, int], operator: str, occurrence: int = 0, job: str 
     )
 
 
+def test_the_tests_of_the_list_are_there() -> None:
+    assert [place for place in core.TESTS if not (ROOT / place).exists()] == []
+
+
 def test_the_modules_are_there_and_none_of_the_verdict_is_missing() -> None:
     assert [module for module in MODULES if not (ROOT / module).is_file()] == []
     verdict = {
