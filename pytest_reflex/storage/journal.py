@@ -24,6 +24,8 @@ from pytest_reflex.storage.lock import is_locked, let_go_in_forks, take_lock
 
 __all__ = ["Journal", "damage_error", "describe_recovery", "is_locked", "read_journal"]
 
+_UNKNOWN = -1  # no time of a change
+
 
 class Journal:
     """A journal held for writing. Make one with `create` or `open`; close it, or use `with`.
@@ -147,7 +149,10 @@ class Journal:
         """Remember what this process has read or written."""
         self._sum.update(data)
         self._size += len(data)
-        self._changed_at = status_of(self._descriptor, self.path).st_ctime_ns
+        try:
+            self._changed_at = status_of(self._descriptor, self.path).st_ctime_ns
+        except (StateError, OSError):  # what is written counts: the next record reads it all again
+            self._changed_at = _UNKNOWN
 
     def _foreign(self, there: os.stat_result) -> str:
         """Return what another program did to the file; the time of its last change says if any."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -87,6 +88,31 @@ def test_a_history_that_was_only_touched_is_written_on(path: Path) -> None:
         os.utime(path, (0, 0))
         path.chmod(0o640)
         journal.append(record(1))
+    assert read_journal(path).whole
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_record_counts_whose_file_could_not_be_looked_at_afterwards(
+    path: Path, monkeypatch: pytest.MonkeyPatch, changed: bool
+) -> None:
+    look = os.fstat
+
+    def broken(descriptor: int) -> os.stat_result:
+        if look(descriptor).st_size:
+            raise OSError(errno.EIO, "Input/output error")
+        return look(descriptor)
+
+    with Journal.create(path) as journal:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fstat", broken)
+            assert journal.append(record(0))["seq"] == 1
+        if changed:
+            path.write_bytes(path.read_bytes().replace(b"plan", b"plam"))
+            with pytest.raises(TamperedError, match="was changed while"):
+                journal.append(record(1))
+            return
+        assert journal.append(record(1))["seq"] == 2
+    assert [one["seq"] for one in read_journal(path).records] == [1, 2]
     assert read_journal(path).whole
 
 
