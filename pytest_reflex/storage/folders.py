@@ -15,7 +15,7 @@ import unicodedata
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from pytest_reflex.errors import StateError, UsageError
+from pytest_reflex.errors import StateError, UnreadableError, UsageError
 from pytest_reflex.storage.atomic import sync, sync_folder
 from pytest_reflex.storage.files import open_regular
 from pytest_reflex.storage.lock import take_lock
@@ -184,6 +184,8 @@ def _lock(path: Path, opened: ExitStack) -> None:
     """Hold the lock of a run until the end; one without a journal has none."""
     try:
         descriptor = open_regular(path)
+    except UnreadableError:
+        raise  # it may be locked
     except (FileNotFoundError, StateError):
         return
     opened.callback(os.close, descriptor)

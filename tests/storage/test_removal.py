@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_reflex.errors import LockedError, StateError, UsageError
+from pytest_reflex.errors import LockedError, StateError, UnreadableError, UsageError
 from pytest_reflex.storage.folders import remove_leftovers, remove_run
 from pytest_reflex.storage.journal import Journal
 
@@ -74,6 +76,23 @@ def test_f15_who_waited_for_its_lock_is_told_that_it_is_gone(root: Path) -> None
         held.close()
         with pytest.raises(FileNotFoundError, match=r"history\.jsonl"):
             late.result()
+
+
+def test_one_of_which_nobody_can_see_whether_it_is_held_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def broken(path: str | Path, *rest: Any, **named: Any) -> int:
+        if Path(path).name == HISTORY:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real(path, *rest, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", broken)
+        with pytest.raises(UnreadableError, match="Too many open files"):
+            remove_run(root, "words", HISTORY)
+    assert (root / "words/run.json").exists()
 
 
 def test_one_without_a_journal_is_removed_too(root: Path) -> None:
