@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.checks.selection import for_each_file
 from pytest_reflex.errors import Place
-from pytest_reflex.model.artifact import Reason, SkippedFile
+from pytest_reflex.model.artifact import Artifact, Reason, SkippedFile
 from pytest_reflex.model.enums import Outcome
+from pytest_reflex.model.results import CheckResult
 from tests.checks.building import folder, search
 
 PASS, FAIL, ERROR = Outcome.PASS, Outcome.FAIL, Outcome.ERROR
@@ -180,6 +182,24 @@ def test_place_names_folder_and_file() -> None:
 def test_message_tells_how_many_files_were_searched() -> None:
     assert search(DOCS, search="zz", files="*.md").message == "pattern not found in any of 2 files"
     assert search(DOCS, search="yes", files="*.md", each=True).message == "2 of 2 files checked"
+
+
+@pytest.mark.parametrize(
+    ("each", "negative", "judged"),
+    [(False, False, "a.md"), (True, False, "a.md sub/b.md"), (False, True, "a.md sub/b.md")],
+)
+def test_no_file_is_judged_behind_the_one_that_decides(
+    each: bool, negative: bool, judged: str
+) -> None:
+    names: list[str] = []
+
+    def judge(file: Artifact) -> CheckResult:
+        names.append(file.name)
+        return CheckResult(outcome=PASS)
+
+    result = for_each_file(DOCS, ("*.md",), judge, each=each, negative=negative)
+    assert result.outcome is PASS
+    assert " ".join(names) == judged
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ TESTS = (
             "state_on_disk", "stop_request", "unreadable", "verifying",
         )
     ),
-    "tests/structure/test_parameters.py",
+    *(f"tests/structure/test_{name}.py" for name in ("across", "folder_rules", "parameters")),
+    "tests/drivers/common/test_drive.py",
     *(
         f"tests/drivers/iterate/test_{name}.py"
         for name in ("bounds", "budget", "decide", "driver", "gates", "outcome", "stuck")
