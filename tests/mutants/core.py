@@ -35,7 +35,7 @@ TESTS = (
     *(
         f"tests/drivers/reflex/test_{name}.py"
         for name in (
-            "decide", "extending", "feedback", "fold", "history", "limits", "partial",
+            "decide", "extending", "feedback", "fold", "foreign", "history", "limits", "partial",
             "state_on_disk", "stop_request", "unreadable", "verifying",
         )
     ),

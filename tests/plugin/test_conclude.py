@@ -244,6 +244,12 @@ def test_a_report_that_is_skipped_in_the_end_is_not_measured(artifact: Path) -> 
     assert [row.reason for row in found.not_run] == ["skipped: why"]
 
 
+def test_an_item_of_a_group_that_was_lost_is_found_by_its_id() -> None:
+    tally = ResultTally()
+    tally.add(report(f"{ID}::a.x.fail::0@group", "failed", CRASHED), None)
+    assert tally.lost == {f"{ID}::a.x.fail::0@group", f"{ID}::a.x.fail::0"}
+
+
 def test_a_rerun_says_nothing() -> None:
     tally = ResultTally()
     tally.add(report(f"{ID}::a.x.fail::0", "rerun"), reported("a.x.fail::0", Outcome.FAIL))

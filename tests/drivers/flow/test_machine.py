@@ -134,6 +134,16 @@ def test_a_flow_whose_target_is_never_met_acts_to_its_bound_exactly(root: FlowNo
     assert step.reason is StopReason.ITERATION_LIMIT
 
 
+def test_the_second_change_of_protected_files_ends_a_flow_and_the_first_does_not() -> None:
+    root = FlowNode(id="root", controller=ALL_PASS, sensors=(), max_iterations=9, actuator="act.md")
+    position, acts = begun(root), 0
+    while not isinstance(step := next_step(root, position, Spend()), Stop):
+        acts += step is NodeStep.ACT
+        bad = ["flow.yaml"] if step is NodeStep.ACT and acts in (2, 5) else []
+        position = after(root, position, {**_outcome(step, {}), "restored": bad})
+    assert (acts, step.reason) == (5, StopReason.TAMPERED)
+
+
 def _outcome(step: NodeStep, readings: dict[str, Any]) -> dict[str, Any]:
     return {
         "step": step.value,

@@ -88,3 +88,11 @@ def test_all_lines_of_a_box_are_equally_wide(
     assert len({columns(line) for line in box}) == 1
     assert columns(box[0]) <= WIDEST + 4
     assert not any("\n" in line for line in box)
+
+
+@pytest.mark.parametrize("letter", ["z", "表"])
+def test_a_row_of_the_box_is_as_wide_as_it_may_be_and_no_wider(letter: str) -> None:
+    long = letter * 300
+    box = verdict_box(goal("run"), Reversibility.FAST, alternative=long, risk="low")
+    assert {columns(row) for row in box} == {WIDEST + 4}
+    assert "".join(box).count(letter) == 300

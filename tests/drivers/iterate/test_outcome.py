@@ -189,3 +189,10 @@ def test_a_gate_that_is_not_required_decides_nothing() -> None:
 
 def test_without_quality_gates_the_answer_alone_decides() -> None:
     assert outcome_with_gates(IterationOutcome(), [], {}) == IterationOutcome()
+
+
+def test_what_an_agent_wrote_is_shown_in_a_line_of_200_characters() -> None:
+    answer = outcome_of_answer(reply(error="one\n" * 100, exit=1), offers_success=True)
+    signal = outcome_of_answer(reply(f"{'w' * 300}\n{Promise.FAILURE}"), offers_success=True)
+    assert (len(answer.detail), answer.detail[-1]) == (200, "…")
+    assert (len(signal.detail), signal.detail[-1]) == (200, "…")

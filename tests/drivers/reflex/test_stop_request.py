@@ -77,6 +77,15 @@ def test_what_was_refined_and_not_judged_is_judged_before_the_stop(stage: Stage)
     assert not run["stop"]["passed"]  # phase B was not judged
 
 
+def test_what_is_judged_before_the_stop_and_passes_has_passed(stage: Stage) -> None:
+    with stage.begin(Script(produce="alpha beta\n", refine="alpha beta gamma\n")) as loop:
+        next(event for event in history_of(loop) if event.kind == "refinement_done")
+    stop_judging(stage)
+    run = stage.run_json()
+    assert (run["phase"], run["last_score"]) == ("B", 1.0)
+    assert run["stop"]["passed"]
+
+
 @pytest.mark.parametrize(
     ("last", "again"), [("evaluation_done", [False]), ("refinement_done", [False, False])]
 )
@@ -334,6 +343,14 @@ def test_feedback_that_the_driver_took_up_before_it_ended_counts_as_heard(
     answer = stop_request.give_feedback(run, "louder", wait=30)
     assert answer.done
     assert (told.count("feedback_given"), told[-1]) == (1, "stopped")
+
+
+def test_nothing_is_asked_of_a_run_that_has_ended(stage: Stage) -> None:
+    with stage.begin(Script(produce="alpha beta gamma\n")) as loop:
+        list(history_of(loop))
+        assert stage.run_json("words")["status"] == "completed"
+        assert stop(stage).done
+        assert not (stage.root / "current.json").exists()
 
 
 @pytest.mark.parametrize("other", [{}, {"run_id": "another"}])
