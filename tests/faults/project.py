@@ -138,6 +138,8 @@ def differences(project: Project, unbroken: dict[str, Any], *, kept: bool = Fals
     if run.state.artifact_status != "evaluated":
         wrong.append(f"its artifact is {run.state.artifact_status}")
     names = {path.name for path in project.run.iterdir()}
+    if unheard:  # what a call had written that was interrupted is kept
+        names = {name for name in names if ".partial-" not in name}
     if kept:
         names = {name for name in names if ".torn-" not in name and ".corrupt-" not in name}
     if names != {"run.json", "history.jsonl", "artifact.md"}:
