@@ -27,16 +27,24 @@ from pytest_reflex.model.plain import one_line
 class LineReader:
     """Gives each whole line to `read`, without its newline; a longer one than `longest` is skipped.
 
-    `longest` is in bytes, and bounds what is kept of a line that has not ended.
+    `longest` is in bytes, and bounds what is kept of a line that has not ended. Lines without
+    `wanted` may be left out: a flood of short lines would take a minute to look at one by one.
     """
 
-    def __init__(self, longest: int, read: Callable[[bytes], object]) -> None:
-        self._longest, self._read = longest, read
+    def __init__(
+        self, longest: int, read: Callable[[bytes], object], *, wanted: bytes = b""
+    ) -> None:
+        self._longest, self._read, self._wanted = longest, read, wanted
         self._line, self._is_long = b"", False
 
     def __call__(self, chunk: bytes) -> None:
         """Take the next part of the stream."""
-        *lines, rest = (self._line + chunk).split(b"\n")
+        data = self._line + chunk
+        if self._wanted in data:
+            *lines, rest = data.split(b"\n")
+        else:
+            last, end, rest = data.rpartition(b"\n")
+            lines = [last] if end else []
         for line in lines:
             if not self._is_long:
                 self._read(line)
@@ -48,6 +56,7 @@ class LineReader:
 EDITS = "edits"  # in the details of an answer: times by path
 _EDITING = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _PATHS = ("file_path", "notebook_path")
+_WANTED = b'"assistant"'
 _LONGEST_LINE = 4_000_000  # bytes; a file that is written whole stands in one
 
 
@@ -59,7 +68,8 @@ class EditWatch:
 
     def __init__(self, beside: Callable[[bytes], object] = lambda chunk: None) -> None:
         self._beside = beside
-        self._lines, self._seen = LineReader(_LONGEST_LINE, self._look), False
+        self._lines = LineReader(_LONGEST_LINE, self._look, wanted=_WANTED)
+        self._seen = False
         self._edits = Counter[str]()
 
     def __call__(self, chunk: bytes) -> None:
@@ -73,7 +83,7 @@ class EditWatch:
 
     def _look(self, line: bytes) -> None:
         # Most streams have another form: a look at the bytes is cheap.
-        if b'"assistant"' not in line:
+        if _WANTED not in line:
             return
         event = json_object(line)
         if not event or event.get("type") != "assistant":

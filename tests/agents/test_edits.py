@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reflex.agents.command import CommandAgent
-from pytest_reflex.agents.stream import EDITS, EditWatch
+from pytest_reflex.agents.stream import EDITS, EditWatch, LineReader
 from pytest_reflex.model.steps import Question
 
 
@@ -67,3 +67,23 @@ def test_an_answer_has_the_edits_of_its_tool(
     agent = CommandAgent(name="tool", command=("cat", "stream"))
     reply = agent.ask(Question(prompt="go"))
     assert reply.details[EDITS] == {"a.py": 2, "b.py": 1, "c.ipynb": 1}
+
+
+def test_short_lines_of_no_interest_are_passed_over_at_once() -> None:
+    """A flood of them took a minute of a processor, beyond every time limit."""
+    given: list[bytes] = []
+    read = LineReader(100, given.append, wanted=b"wanted")
+    for chunk in (b"y\n" * 9_000 + b"begun and wan", b"ted here\nno\n", b"no\n" * 9_000):
+        read(chunk)
+    assert given.count(b"begun and wanted here") == 1
+    assert len(given) < 10
+
+
+@pytest.mark.parametrize("wanted", [b"", b"wanted"])
+def test_a_line_that_is_too_long_is_skipped_whatever_is_wanted(wanted: bytes) -> None:
+    given: list[bytes] = []
+    read = LineReader(10, given.append, wanted=wanted)
+    for chunk in (b"x" * 20, b"x" * 20, b"xx\nno\n", b"a wanted\n", b"wanted" * 9, b"wanted\n"):
+        read(chunk)
+    assert b"a wanted" in given
+    assert not [line for line in given if line.startswith((b"x", b"wanted"))]
