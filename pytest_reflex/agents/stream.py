@@ -27,8 +27,8 @@ from pytest_reflex.model.plain import one_line
 class LineReader:
     """Gives each whole line to `read`, without its newline; a longer one than `longest` is skipped.
 
-    `longest` is in bytes, and bounds what is kept of a line that has not ended. Lines without
-    `wanted` may be left out: a flood of short lines would take a minute to look at one by one.
+    `longest` is in bytes, and bounds what is kept of a line that has not ended. Lines of a part
+    without `wanted` are left out: a flood of short ones takes a minute to look at one by one.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class LineReader:
         data = self._line + chunk
         if self._wanted in data:
             *lines, rest = data.split(b"\n")
+            for line in lines:
+                if not self._is_long:
+                    self._read(line)
+                self._is_long = False
         else:
-            last, end, rest = data.rpartition(b"\n")
-            lines = [last] if end else []
-        for line in lines:
-            if not self._is_long:
-                self._read(line)
-            self._is_long = False
+            _, ended, rest = data.rpartition(b"\n")
+            self._is_long = self._is_long and not ended
         self._is_long = self._is_long or len(rest) > self._longest
         self._line = b"" if self._is_long else rest
 

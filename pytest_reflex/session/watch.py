@@ -147,8 +147,8 @@ def has_marked(items: Iterable[pytest.Item]) -> bool:
 def declare_hooks(config: pytest.Config) -> None:
     """Add the hook specifications to pytest, once.
 
-    Only a session with checks calls the hooks, and a session that implements one gets here before
-    its collection. Raises UsageError of pytest for an implementation that does not fit.
+    Only a session with checks calls the hooks; one whose plugins implement some needs them before
+    its collection ends. Raises UsageError of pytest for an implementation that does not fit.
     """
     if _DECLARED in config.stash:
         return
