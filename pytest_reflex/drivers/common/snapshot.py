@@ -112,7 +112,7 @@ class SnapshotFile(Generic[State]):
     def save(self, state: State, *, quietly: bool = False) -> bool:
         """Put a state in the file's place, durably; return whether that could be done.
 
-        What went wrong is not reported `quietly`, where the next state follows soon.
+        `quietly`, a failure that follows another is not reported again.
         Raises LockedError where the files were removed, and another process owns the new ones.
         """
         if self._lost:
@@ -128,9 +128,9 @@ class SnapshotFile(Generic[State]):
             self._lost, self.saved = True, False
             raise
         except (StateError, OSError) as error:
-            self.saved = False
-            if not quietly:
+            if self.saved or not quietly:
                 self._warn(f"the state could not be saved ({error}): going on")
+            self.saved = False
         else:
             self.saved = True
         return self.saved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -14,12 +15,14 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.common import snapshot
 from pytest_reflex.drivers.common.drive import Stop
 from pytest_reflex.drivers.common.record import DriverRecord, load
 from pytest_reflex.drivers.common.record_file import NextStep, RunFile
 from pytest_reflex.drivers.common.running import Tools, resume, run
 from pytest_reflex.model.steps import Question, Reply
 from pytest_reflex.model.stop import StopReason
+from pytest_reflex.storage.atomic import replace_file
 
 PAID = Reply(text="done", agent="agent", usd=0.25, tokens=10)
 LOST = "1 agent call was not counted when the run was killed; it counts as paid"
@@ -216,3 +219,34 @@ def test_what_is_no_state_is_told_in_words(
         text = json.dumps(json.loads(place.files.path.read_bytes()) | change)
     with pytest.raises(ValueError, match=re.escape(problem)):
         load(str(text).encode(), "asking", "demo")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "failing"), [(("one",), 1), (("one", "two"), 2)], ids=["one call", "two calls"]
+)
+def test_a_cost_that_could_not_be_saved_is_told_once(
+    place: Place, prompts: tuple[str, ...], failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = Barrier(len(prompts))
+    writes_to_fail = 0
+
+    def full_disk(path: Path, data: bytes) -> None:
+        nonlocal writes_to_fail
+        if writes_to_fail:
+            writes_to_fail -= 1
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        replace_file(path, data)
+
+    def fill(question: Question) -> None:
+        nonlocal writes_to_fail
+        writes_to_fail = failing
+        everyone.wait(10)
+
+    place.act = fill
+    monkeypatch.setattr(snapshot, "replace_file", full_disk)
+    place.play(Asking(*prompts, most=1))
+    told = [line for line in place.said if "the state could not be saved" in line]
+    assert len(told) == 1
+    assert "No space left on device" in told[0]
+    assert writes_to_fail == 0
+    assert place.spend() == (len(prompts), 0, 0.25 * len(prompts))
