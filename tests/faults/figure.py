@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,8 +42,16 @@ Measure = Callable[[bool], Figure]
 def of_cases(cases: Iterable[tuple[str, Sequence[str] | None]], note: str = "") -> Figure:
     """Return the figure of cases, each with its name and with what was wrong (nothing: it held).
 
-    A case with None did not come about and is not counted.
+    A case with None did not come about and is not counted. Failures are printed on stderr as they
+    come, as the cases of some figures take hours.
     """
-    found = [case for case in cases if case[1] is not None]
-    failures = tuple(f"{name}: {'; '.join(wrong)}" for name, wrong in found if wrong)
-    return Figure(good=len(found) - len(failures), total=len(found), note=note, failures=failures)
+    total, failures = 0, []
+    for name, wrong in cases:
+        if wrong is None:
+            continue
+        total += 1
+        if wrong:
+            failures.append(f"{name}: {'; '.join(wrong)}")
+            sys.stderr.write(f"{failures[-1]}\n")
+    good = total - len(failures)
+    return Figure(good=good, total=total, note=note, failures=tuple(failures))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 from pytest_reflex.errors import ExitCode
 from tests.faults.aftermath import RESUME, Ground, ground
@@ -15,28 +16,33 @@ from tests.faults.project import faults_of
 
 ERRORS = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 SAMPLE = 6
+# What told most in the past comes first, as the whole takes hours.
+_OFTEN = ({"times": 2}, {"sticky": True}, {})
 _TOLD = tuple(os_error for os_error in ("Input/output error", "Too many open files", "memory"))
 
 
 def figure(full: bool) -> Figure:
     """Begin, and resume, a run with such a fault: once, twice in a row, and from there on."""
     with ground() as place:
-        cases = [*_cases(place, "new"), *_cases(place, "resume")]
+        cases = [*_cases({verb: _reads(place, verb) for verb in ("new", "resume")})]
         if not full:
             cases = random.Random(7).sample(cases, SAMPLE)
         return of_cases((f"{verb}, {fault}", _failed(place, verb, fault)) for verb, fault in cases)
 
 
-def _cases(place: Ground, verb: str) -> Iterator[tuple[str, Fault]]:
+def _cases(reads: Mapping[str, int]) -> Iterator[tuple[str, Fault]]:
+    for number, often, (verb, most) in product(ERRORS, _OFTEN, reads.items()):
+        for at in range(1, most + 1):
+            yield verb, Fault(at=at, kind="error", number=number, **often)
+
+
+def _reads(place: Ground, verb: str) -> int:
+    """Return how often a run without a fault reads."""
     project = place.killed() if verb == "resume" else place.project()
     argv = RESUME if verb == "resume" else project.new()
     ran = place.warm.one(argv, project.folder, below=project.folder, reads=True)
     assert ran.status == 0, ran.stderr
-    for at in range(1, len(ran.calls) + 1):
-        for number in ERRORS:
-            yield verb, Fault(at=at, kind="error", number=number)
-            yield verb, Fault(at=at, kind="error", number=number, times=2)
-            yield verb, Fault(at=at, kind="error", number=number, sticky=True)
+    return len(ran.calls)
 
 
 def _failed(place: Ground, verb: str, fault: Fault) -> list[str] | None:
