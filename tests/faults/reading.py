@@ -27,7 +27,10 @@ def figure(full: bool) -> Figure:
         cases = [*_cases({verb: _reads(place, verb) for verb in ("new", "resume")})]
         if not full:
             cases = random.Random(7).sample(cases, SAMPLE)
-        return of_cases((f"{verb}, {fault}", _failed(place, verb, fault)) for verb, fault in cases)
+        return of_cases(
+            (f"{verb}, read {fault.at}, {fault}", _failed(place, verb, fault))
+            for verb, fault in cases
+        )
 
 
 def _cases(reads: Mapping[str, int]) -> Iterator[tuple[str, Fault]]:
