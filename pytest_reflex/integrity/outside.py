@@ -2,16 +2,13 @@
 
 A program is looked up once, at the start, as the system does it: the file that is found is held,
 and so is each earlier place on PATH, where none of that name may appear. Of every Python among them
-(and of this one) the start-up files and the installed packages are held. Packages are many and
-seldom change: a look asks for the stamp of each known file, and lists a folder only where something
-was added to it or removed; byte code in `__pycache__` does not count. Limits: what a program starts
-or reads by itself is not known; of a folder behind a link with more than `MOST_FILES` files, and of
-a file above `MOST_BYTES`, nothing is known.
+(and of this one) the start-up files and the installed packages are held. Limits: what a program
+starts or reads by itself is not known; of a folder behind a link with more than `MOST_FILES` files,
+and of a file above `MOST_BYTES`, nothing is known.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shlex
@@ -25,91 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_reflex.integrity.manifest import Change, ChangeKind, Manifest, compare, look_again, take
+from pytest_reflex.integrity.packages import Packages
 from pytest_reflex.integrity.patterns import escape_path
-from pytest_reflex.integrity.project import CACHES, is_left_out
+from pytest_reflex.integrity.project import is_left_out
 from pytest_reflex.integrity.tool_inputs import interpreter_files
-
-_PackageStamp = tuple[int, int, int]
-
-
-class Packages:
-    """The files below a folder of packages, as they are when this is made."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._files: dict[str, _PackageStamp] = {}
-        self._folders: dict[str, int] = {}
-        self.take()
-
-    def take(self) -> None:
-        """Know everything as it is now."""
-        self._files, self._folders = {}, {}
-        self._fingerprint = ""
-        self._walk(self.folder)
-
-    def fingerprint(self) -> str:
-        """Return one hash over everything that is known."""
-        self._fingerprint = self._fingerprint or self._hash()
-        return self._fingerprint
-
-    def _hash(self) -> str:
-        digest = hashlib.sha256()
-        for path, stamp in sorted(self._files.items()):
-            digest.update(f"{path}\0{stamp}\n".encode("utf-8", "surrogateescape"))
-        return digest.hexdigest()
-
-    def changes(self) -> Iterator[Change]:
-        """Yield what was added, changed or removed."""
-        for path, stamp in self._files.items():
-            try:
-                status = os.lstat(path)
-            except OSError:
-                yield Change(path, ChangeKind.REMOVED)
-                continue
-            if stamp != (status.st_ctime_ns, status.st_ino, status.st_size):
-                yield Change(path, ChangeKind.CHANGED)
-        for folder, time in self._folders.items():
-            if time != _time_of(folder):
-                yield from (Change(path, ChangeKind.ADDED) for path in self._find_added(folder))
-
-    def _find_added(self, folder: str) -> Iterator[str]:
-        """Yield the files of a folder that are not known, with all that is in new folders."""
-        for entry in _entries(folder):
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in CACHES and entry.path not in self._folders:
-                    yield from self._find_added(entry.path)
-            elif entry.path not in self._files:
-                yield entry.path
-
-    def _walk(self, top: str) -> None:
-        waiting = [top]
-        while waiting:
-            folder = waiting.pop()
-            self._folders[folder] = _time_of(folder)
-            for entry in _entries(folder):
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in CACHES:
-                        waiting.append(entry.path)
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                stamp = status.st_ctime_ns, status.st_ino, status.st_size
-                self._files[entry.path] = stamp
-
-
-def _time_of(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:  # it is gone or not readable
-        return []
-
 
 Command = str | Sequence[str]
 _START = 200
@@ -120,17 +36,21 @@ class OutsideFiles:
     """What is held outside a project: `changes` looks again, `accept` takes things as they are."""
 
     def __init__(
-        self, files: Manifest, packages: Mapping[str, str], *, has_programs: bool = True
+        self,
+        files: Manifest,
+        packages: Iterable[Packages] = (),
+        recorded: Mapping[str, str] | None = None,
+        *,
+        has_programs: bool = True,
     ) -> None:
-        self._files = files
-        self._packages = [Packages(folder) for folder in packages]
-        self._recorded = packages
+        self._files, self._packages = files, list(packages)
+        self._recorded = dict(recorded or {})
         self.has_programs = has_programs
 
     @classmethod
     def nothing(cls) -> OutsideFiles:
         """Hold nothing."""
-        return cls(Manifest(root=Path(), patterns=(), files={}), {}, has_programs=False)
+        return cls(Manifest(root=Path(), patterns=(), files={}), has_programs=False)
 
     @classmethod
     def take(
@@ -147,31 +67,34 @@ class OutsideFiles:
         """
         found = list(programs)
         files = take([*found, *interpreter_files(), *patterns], root=project)
-        folders = dict.fromkeys((*package_folders(found, project), *further), "")
-        return cls(files, folders, has_programs=bool(found))
+        folders = dict.fromkeys((*package_folders(found, project), *further))
+        return cls(files, map(Packages, folders), has_programs=bool(found))
 
     @classmethod
     def from_json(cls, wire: Mapping[str, Any], project: Path) -> OutsideFiles:
         """Know what `to_json` returned in an earlier process."""
         files = Manifest.from_json(wire["files"], project)
-        return cls(files, wire["packages"], has_programs=wire["has_programs"])
+        recorded = wire["packages"]
+        packages = map(Packages, recorded)
+        return cls(files, packages, recorded, has_programs=wire["has_programs"])
 
     def changes(self, *, packages: bool = True) -> tuple[Change, ...]:
         """Return what was added, changed or removed; without `packages` these are not looked at."""
         found = list(compare(self._files, look_again(self._files)))
         for one in self._packages if packages else ():
-            recorded = self._recorded[one.folder]
-            if recorded and recorded != one.fingerprint():
-                found.append(Change(one.folder, ChangeKind.CHANGED))
+            if one.folder in self._recorded:
+                if one.agrees(self._recorded[one.folder]):
+                    del self._recorded[one.folder]
+                else:
+                    found.append(Change(one.folder, ChangeKind.CHANGED))
             found += one.changes()
         return tuple(found)
 
     def accept(self) -> None:
         """Take everything as it is now."""
         self._files = look_again(self._files)
-        self._recorded = dict.fromkeys(self._recorded, "")
-        for one in self._packages:
-            one.take()
+        self._recorded = {}
+        self._packages = [Packages(one.folder) for one in self._packages]
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that `from_json` takes."""

@@ -85,7 +85,7 @@ def leaves_out_of_state(name: str, folder: str = "") -> bool:
     return bool(folder) and any(exists(f"{folder}/{one}") for one in RUN_FILES)
 
 
-MOST_OF_ONE = 16_000_000
+MOST_OF_ONE = 64_000_000  # the programs of an environment have 20 to 50 MB
 MOST_OF_ALL = 1_000_000_000
 _CHUNK = 1 << 20
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -111,6 +111,25 @@ def test_a_later_process_notices_that_packages_changed(tmp_path: Path) -> None:
     assert again.changes() == ()
 
 
+def test_a_later_process_sees_no_change_where_another_environment_links_to_packages(
+    tmp_path: Path,
+) -> None:
+    python, packages = _environment(tmp_path / "env")
+    (packages / "pack-1.0.dist-info").mkdir()
+    digest = "sha256=nia_NpkRxFwkPGhBR7I_yeHc_PJX0pmhxjIBam_NM_Q"
+    (packages / "pack-1.0.dist-info/RECORD").write_text(f"pack.py,{digest},6\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    taken = OutsideFiles.take(project, programs_of([[str(python)]], project), ())
+    record = taken.to_json()
+    os.link(packages / "pack.py", tmp_path / "linked.py")
+    again = OutsideFiles.from_json(record, project)
+    assert taken.changes() == again.changes() == ()
+    (packages / "pack.py").write_text("x = 2\n")
+    found = [[str(change) for change in one.changes()] for one in (taken, again)]
+    assert found == [[f"{packages}/pack.py was changed"]] * 2
+
+
 def test_what_is_accepted_is_known(places: list[Path]) -> None:
     outside = _held(places, "lint")
     _program(places[0] / "lint")
