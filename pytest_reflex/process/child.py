@@ -79,10 +79,15 @@ def _without_torn_start(data: bytes) -> bytes:
 
 
 _CHUNK = 1 << 16
+_LOOK = 1 << 20  # bytes of a file that are read before the clock is looked at again
 
 
 class FollowedFile:
-    """A new file that only its owner may read; `follow` is given each part of it once."""
+    """A new file that only its owner may read; `follow` is given each part of it once.
+
+    A program that writes faster than it is read is known by the size of the file: `is_full` says
+    whether it has more than `limit` bytes.
+    """
 
     def __init__(
         self, path: Path, limit: int, follow: Callable[[bytes], object] | None = None
@@ -91,20 +96,24 @@ class FollowedFile:
         self.descriptor = os.open(path, flags, 0o600)
         self._limit, self._follow = limit, follow
         self._at = 0
+        self.is_full = self.has_more = False
 
-    def read(self, capture: Capture) -> None:
-        """Add what was written since the last look."""
+    def read(self, capture: Capture, most: float = math.inf, *, follow: bool = True) -> None:
+        """Add what was written since the last look, about `most` bytes of it."""
         size = os.fstat(self.descriptor).st_size
         if size < self._at:  # the child opened it anew, which empties it
             self._at = 0
-        while self._at < size and capture.total <= self._limit:
+        end = min(size, self._at + most)
+        while self._at < end and capture.total <= self._limit:
             chunk = os.pread(self.descriptor, min(_CHUNK, size - self._at), self._at)
             if not chunk:
-                return
+                break
             self._at += len(chunk)
             capture.add(chunk)
-            if self._follow is not None:
+            if follow and self._follow is not None:
                 self._follow(chunk)
+        self.is_full = size > self._limit
+        self.has_more = self._at < size and capture.total <= self._limit
 
     def __enter__(self) -> FollowedFile:
         return self
@@ -171,7 +180,7 @@ class Child:
         if self._pidfd < 0 and not self.exited:
             seconds = min(seconds, _WITHOUT_PIDFD)
         if self._files:
-            seconds = min(seconds, _FILE_LOOK)
+            seconds = min(seconds, 0 if any(one.has_more for one in self._files) else _FILE_LOOK)
         for descriptor, _ in self._poll.poll(_milliseconds(seconds)):
             if descriptor in self._outputs:
                 self._read(descriptor)
@@ -183,21 +192,33 @@ class Child:
                 self._see_exit()
         if self._pidfd < 0 and not self.exited:
             self._see_exit()
-        self.read_files()
-
-    def read_files(self) -> None:
-        """Take what the child has written to its files, where it has any."""
         for file, capture in self._files.items():
-            file.read(capture)
+            file.read(capture, _LOOK)
+
+    def read_files(self, *, follow: bool) -> None:
+        """Take all that the child has written to its files; `follow` all of it, or a look at most.
+
+        To follow a flood takes a minute.
+        """
+        for file, capture in self._files.items():
+            file.read(capture, _LOOK)
+            file.read(capture, follow=follow)
+
+    @property
+    def is_flooding(self) -> bool:
+        """Whether it has written more to one of its files than it may."""
+        return any(file.is_full for file in self._files)
 
     def signal(self, number: int) -> None:
         """Send a signal to the whole group."""
         signal_group(self.pid, number)
 
     def wait_exit(self, seconds: float) -> bool:
-        """Serve the pipes until the child has exited, for at most `seconds`."""
+        """Serve the pipes until the child has exited, for at most `seconds`; no flood is served."""
         deadline = time.monotonic() + seconds
         while not self.exited and (left := deadline - time.monotonic()) > 0:
+            if self.is_flooding:
+                self.signal(signal.SIGKILL)
             self.step(left)
         return self.exited
 

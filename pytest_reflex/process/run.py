@@ -103,12 +103,13 @@ def run(
     name, _, value = (mark := GUARD.mark()).partition("=")
     out, err = Capture(head, tail), Capture(head, tail)
 
-    def why_stop() -> _StopCause:
+    def why_stop(child: Child) -> _StopCause:
         if deadline.has_passed():
             return _StopCause.TIMED_OUT
         if cancel is not None and cancel.is_set():
             return _StopCause.CANCELLED
-        return _StopCause.OVERFLOW if out.total + err.total > hard_cap else _StopCause.NOTHING
+        is_over = child.is_flooding or out.total + err.total > hard_cap
+        return _StopCause.OVERFLOW if is_over else _StopCause.NOTHING
 
     stdout = subprocess.PIPE if stdout_file is None else stdout_file.descriptor
     try:
@@ -177,13 +178,17 @@ def _register(child: Child) -> Iterator[None]:
 
 
 def _attend(
-    child: Child, mark: str, grace: float, deadline: Deadline, why_stop: Callable[[], _StopCause]
+    child: Child,
+    mark: str,
+    grace: float,
+    deadline: Deadline,
+    why_stop: Callable[[Child], _StopCause],
 ) -> tuple[_StopCause, bool]:
     """Serve a child until nothing of it is left; return why it was stopped, and what it left."""
     started = time.monotonic()
     why, left = _StopCause.NOTHING, False
     try:
-        while not child.exited and (why := why_stop()) is _StopCause.NOTHING:
+        while not child.exited and (why := why_stop(child)) is _StopCause.NOTHING:
             child.step(deadline.pause())
         if why is not _StopCause.NOTHING:
             _stop(child, 0.0 if why is _StopCause.OVERFLOW else grace)
@@ -195,13 +200,14 @@ def _attend(
             left = True
     except BaseException:
         # Above all KeyboardInterrupt; a second one ends the grace.
+        why = _StopCause.CANCELLED
         _stop(child, grace)
         raise
     finally:
         left = child.end() or left
         short = time.monotonic() - started < _LONG
         escaped = kill_escaped(mark, child.pid) if short else kill_marked(mark)
-        child.read_files()
+        child.read_files(follow=why is _StopCause.NOTHING)
     return why, left or escaped > 0
 
 

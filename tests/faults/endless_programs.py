@@ -35,6 +35,8 @@ ALWAYS = {
     "slow, and ignores TERM": "trap '' TERM; sleep 30 & wait; sleep 30",
     "a daemon that holds the pipe": "(sleep 30 &) ; echo '{}'",
     "a flood": "yes",
+    "a flood of edits": """yes '{"type":"assistant"}'""",
+    "a flood that starts at TERM": "trap 'exec yes' TERM; sleep 30 & wait",
     "no JSON": 'echo "I would rather talk about it."',
     "a plan of no steps": """echo '{"plan": []}'""",
     "says stop": 'echo "STOP <promise>SUCCESS</promise>"',

@@ -6,10 +6,12 @@ import gc
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from pytest_reflex.process.child import FollowedFile
 from pytest_reflex.process.deadline import Cancel
 from pytest_reflex.process.run import run
 from tests.process.zoo import ON_LINUX, PYTHON, marked, python, shell, signalled
@@ -193,6 +195,47 @@ def test_endless_writer_is_stopped_at_the_cap() -> None:
     assert finished.overflow
     assert finished.stdout_truncated
     assert not finished.timed_out
+
+
+FLOODS = {
+    "and goes on": "while True: sys.stdout.buffer.write(b'x' * 65536)",
+    "and waits": "print('x' * 80_000_000, flush=True); time.sleep(60)",
+    "at its end": (
+        "signal.signal(signal.SIGTERM, lambda *_: print('x' * 80_000_000, flush=True))\n"
+        "for _ in range(600): time.sleep(0.1)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_file_that_is_flooded_is_stopped_by_its_size_and_not_followed(
+    tmp_path: Path, name: str
+) -> None:
+    source, limit = f"import signal, sys, time\n{FLOODS[name]}", 40_000_000
+    followed = 0
+
+    def slowly(part: bytes) -> None:
+        nonlocal followed
+        followed += len(part)
+        time.sleep(0.02)
+
+    with FollowedFile(tmp_path / "out", limit, slowly) as file:
+        finished = python(source, stdout_file=file, timeout=2.0, grace=30.0, head=9, tail=9)
+    is_late = name == "at its end"
+    assert (finished.overflow, finished.timed_out) == (not is_late, is_late)
+    assert limit < finished.stdout_total < limit + 100_000
+    assert 0 < followed < limit / 2
+    assert finished.signal == signal.SIGKILL
+    assert finished.seconds < 30
+
+
+def test_a_large_output_of_a_program_that_ends_is_followed_whole(tmp_path: Path) -> None:
+    followed: list[bytes] = []
+    source = "print('x' * 5_000_000)"
+    with FollowedFile(tmp_path / "out", 10_000_000, followed.append) as file:
+        finished = python(source, stdout_file=file)
+    assert (finished.stopped, finished.stdout_total) == (False, 5_000_001)
+    assert b"".join(followed) == b"x" * 5_000_000 + b"\n"
 
 
 def test_bytes_of_any_kind_come_through() -> None:
