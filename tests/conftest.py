@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from pytest_reflex.drivers.common.events import DriverEvent
 from pytest_reflex.drivers.iterate.driver import IterateDriver, RunIteration
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
-from pytest_reflex.model.events import Event
 from tests.slim import make_slim_python
 
 NOBODY = 65534
@@ -51,7 +51,7 @@ def steps_are_bounded() -> Iterator[None]:
     """Let no driver that runs in this process go on for ever."""
     events, iteration = ReflexLoop.events, IterateDriver.perform
 
-    def bounded_events(loop: ReflexLoop) -> Iterator[Event]:
+    def bounded_events(loop: ReflexLoop) -> Iterator[DriverEvent]:
         with closing(events(loop)) as all_events:
             for number, event in enumerate(all_events):
                 assert number < MOST_STEPS, f"a loop of more than {MOST_STEPS} events"

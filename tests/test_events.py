@@ -106,7 +106,7 @@ DRIVERS = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=DRIVERS.values(), ids=DRIVERS.keys())
+@pytest.fixture(params=[*DRIVERS.values()], ids=[*DRIVERS])
 def driven(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Driven, Path]:
     folder = tmp_path / "project"
     folder.mkdir()

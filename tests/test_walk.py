@@ -67,7 +67,7 @@ def test_a_tick_reads_what_people_ask_once(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(control, "POLL", 3600.0)
     (tmp_path / "note.yaml").write_text(CRITERIA)
     (tmp_path / "note.md").write_text(DRAFT)
-    given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
+    given: dict[str, Any] = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     reads: dict[str, int] = {}
     for event in run_loop("A note", project=tmp_path, **given):
         if word := event.fields.get("event"):

@@ -97,7 +97,7 @@ def walking(walk: Walk) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]  # as its documentation has it
+        threading.setprofile(None)
 
 
 def walk_an_iteration(folder: Path) -> Walk:

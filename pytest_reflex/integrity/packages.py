@@ -14,15 +14,17 @@ import csv
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from io import BufferedReader
+from typing import TypeVar
 
-from pytest_reflex.errors import read_again, read_or_raise
+from pytest_reflex.errors import read_again
 from pytest_reflex.integrity.manifest import NO_FILE, Change, ChangeKind
 from pytest_reflex.integrity.project import CACHES
 
+T = TypeVar("T")
 _Stamp = tuple[int, int, int]
 _RECORD, _HASH = ".dist-info/RECORD", "sha256="
 
@@ -95,8 +97,8 @@ class Packages:
                         self._note_record(entry.path)
 
     def _note_record(self, path: str) -> None:
-        with suppress(OSError):  # a file that cannot be read is known by its stamp
-            self._records[path] = read_or_raise(path, lambda: _read(path))
+        if (data := _see(path, lambda: _read(path), None)) is not None:
+            self._records[path] = data
 
     @cached_property
     def _hashes(self) -> dict[str, str]:
@@ -115,12 +117,8 @@ class Packages:
 
     def _is_as_recorded(self, path: str) -> bool:
         """Return whether a file has the content that its RECORD told of when it was looked at."""
-        if path not in self._hashes:
-            return False
-        try:
-            return self._hashes[path] == read_or_raise(path, lambda: _read_hash(path))
-        except OSError:
-            return False
+        told = self._hashes.get(path)
+        return told is not None and told == _see(path, lambda: _read_hash(path), "")
 
 
 def _as_recorded(digest: bytes) -> str:
@@ -152,21 +150,15 @@ def _open(path: str) -> Iterator[BufferedReader]:
 
 
 def _stamp_of(path: str) -> _Stamp | None:
-    try:
+    def read() -> _Stamp:
         status = os.lstat(path)
-    except OSError as error:
-        try:
-            status = read_again(path, error, lambda: os.lstat(path))
-        except OSError:
-            return None
-    return status.st_ctime_ns, status.st_ino, status.st_size
+        return status.st_ctime_ns, status.st_ino, status.st_size
+
+    return _see(path, read, None)
 
 
 def _time_of(folder: str) -> int:
-    try:
-        return read_or_raise(folder, lambda: os.stat(folder)).st_mtime_ns
-    except OSError:
-        return 0
+    return _see(folder, lambda: os.stat(folder).st_mtime_ns, 0)
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -174,7 +166,18 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return list(entries)
 
+    return _see(folder, read, [])
+
+
+def _see(path: str, read: Callable[[], T], gone: T) -> T:
+    """Return what `read` does, or `gone` where there is nothing, or nothing that may be read.
+
+    Raises UnreadableError where that cannot be seen for a cause that may pass.
+    """
     try:
-        return read_or_raise(folder, read)
-    except OSError:  # it is gone or not readable
-        return []
+        return read()
+    except OSError as error:
+        try:
+            return read_again(path, error, read)
+        except OSError:
+            return gone

@@ -303,7 +303,7 @@ def test_braces_of_another_language_are_none_of_ours(command: list[str]) -> None
 
 @pytest.mark.parametrize("key", ["answer_options", "edit_options", "schema_options", "command"])
 def test_a_word_for_the_command_holds_no_nul(key: str) -> None:
-    table = {"command": ["t", "{options}"], key: ["a\0b"]}
+    table: dict[str, Any] = {"command": ["t", "{options}"], key: ["a\0b"]}
     with pytest.raises(UsageError, match=f"agents.w.{key} must be "):
         made(**table)
 

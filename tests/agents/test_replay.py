@@ -108,7 +108,7 @@ def test_a_secret_that_was_hidden_is_none_to_the_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-planted-0123456789")
-    plan = {"plan": ("use sk-planted-0123456789",)}
+    plan: dict[str, Any] = {"plan": ("use sk-planted-0123456789",)}
     with Recorder(template="r.jsonl", project=tmp_path) as recorder:
         recorder.hidden = {"sk-planted-0123456789": "$MY_API_KEY"}
         recorder.pytest_reflex_record(started())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -73,7 +74,7 @@ def test_a_literal_beside_an_option_of_a_secret_is_one(
 
 
 def test_tables_of_agents_name_and_hold_secrets_right_or_wrong() -> None:
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         "a": {"command": "t --key sk-literal-1 $MINE_1", "env": "API_KEY_2"},
         "b": {"command": [["t", 7], {}], "env": 3},
     }

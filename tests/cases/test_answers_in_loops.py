@@ -42,7 +42,7 @@ def test_b022_a_gain_of_exactly_two_hundredths_is_no_stagnation(tmp_path: Path) 
 def test_b065_answers_in_a_fence_drive_a_loop(stage: Stage) -> None:
     script = Script(
         plan=f"```json\n{PLAN}\n```",
-        produce=["```markdown\nnothing\n```", lambda r: r.artifact],
+        produce=["```markdown\nnothing\n```", lambda r: r.artifact or ""],
         critique=lambda r: f"```\n{critique_all(r)}\n```",
         refine=f"```\n{GOOD}```\n",
     )

@@ -60,7 +60,8 @@ def execute(command: str | list[str], root: Path, **params: Any) -> CheckResult:
 
 def registry(*more: CheckType) -> Registry:
     found = Registry()
-    for check_type in (ContentCheck(), ExecutableCheck(), *more):
+    known: tuple[CheckType, ...] = (ContentCheck(), ExecutableCheck(), *more)
+    for check_type in known:
         found.register(check_type)
     return found
 

@@ -223,7 +223,7 @@ def test_ruff_is_read_in_each_of_its_forms(tmp_path: Path, form: str) -> None:
     command = [sys.executable, "-m", "ruff", "check", *options, "m.py"]
     known = {"json": "ruff-json", "json-lines": "jsonl"}
     fields = {"message": "message", "rule": "code", "file": "filename", "line": "location.row"}
-    params = {"command": command, "format": known.get(form, form)}
+    params: dict[str, Any] = {"command": command, "format": known.get(form, form)}
     if form == "json-lines":
         params["fields"] = fields
     bad = rule("a.x.bad", findings(**params))

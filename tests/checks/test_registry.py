@@ -7,6 +7,7 @@ import pytest
 from pytest_reflex.checks.content import ContentCheck
 from pytest_reflex.checks.registry import Registry, built_in_registry, register_built_ins
 from pytest_reflex.errors import CriteriaError, UsageError
+from pytest_reflex.model.targets import CheckType
 
 
 class Mine(ContentCheck):
@@ -18,7 +19,7 @@ class Nameless(ContentCheck):
 
 
 def test_built_ins_register_like_a_plugin() -> None:
-    found = []
+    found: list[CheckType] = []
     register_built_ins(found.append)
     assert [kind.name for kind in found] == [kind.name for kind in built_in_registry()]
 

@@ -239,6 +239,6 @@ def test_an_alternative_that_does_not_hold_leaves_the_cause(
 def test_an_alternative_that_could_not_be_judged_is_a_cause_of_its_own(tmp_path: Path) -> None:
     broken = {"type": "structure", "path": "b"}
     lost = {"type": "executable", "command": ["no-such-program"]}
-    checks = [broken, {"type": "any_of", "any_of": [broken, lost]}]
+    checks: list[dict[str, Any]] = [broken, {"type": "any_of", "any_of": [broken, lost]}]
     first, other = judged(tmp_path, "a.json", '{"a": ', checks).results
     assert (first.outcome, other.outcome, other.same_cause) == (Outcome.FAIL, Outcome.ERROR, "")

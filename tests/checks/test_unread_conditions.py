@@ -9,7 +9,8 @@ import pytest
 from pytest_reflex.api import evaluate
 from pytest_reflex.errors import Place
 from pytest_reflex.model.enums import Outcome
-from tests.checks.test_conditions import decide, document, folder
+from tests.checks.building import document, folder
+from tests.checks.test_conditions import decide
 
 RULE = "  - {{id: a.x.{id}, description: d, severity: {severity}{when}, check: {check}}}\n"
 ANY = "{type: content, search: x}"

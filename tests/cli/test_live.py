@@ -207,12 +207,12 @@ def test_a_draw_in_the_middle_of_another_is_left_out(
 
     def lines() -> list[Line]:
         drawn.append(1)
-        view.draw()
+        one.draw()
         return [[("x", "")]]
 
-    view = LiveView(lines)
-    with view.open():
-        view.say("told")
+    one = LiveView(lines)
+    with one.open():
+        one.say("told")
         assert paper.shown() == ["told", "x"]
     assert len(drawn) == 2
 

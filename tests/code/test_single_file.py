@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,14 +137,14 @@ def test_line_length_is_a_parameter() -> None:
 
 @pytest.mark.parametrize(("name", "language"), [("a.go", "python"), ("artifact.md", "go")])
 def test_other_language_needs_a_command(name: str, language: str) -> None:
-    params = {"command": {"var": "lint_command"}, "variables": {"lint_command": ""}}
+    params: dict[str, Any] = {"command": {"var": "lint_command"}, "variables": {"lint_command": ""}}
     result = judge("package a\n", "bugs", name, language=language, **params)
     assert result.outcome is Outcome.NOT_MEASURED
     assert "name a command that checks it (bugs) with the variable lint_command" in result.message
 
 
 def test_command_takes_the_place_of_our_tools(tmp_path: Path) -> None:
-    params = {"language": "go", "command": "exit 3", "root": tmp_path}
+    params: dict[str, Any] = {"language": "go", "command": "exit 3", "root": tmp_path}
     assert judge("package a\n", "bugs", **params).message == "exit status 3, expected 0"
     assert judge("package a\n", "bugs", **{**params, "command": "true"}).outcome is Outcome.PASS
 

@@ -277,8 +277,10 @@ def test_strict_wants_every_rule_proved(tmp_path: Path, page: Path) -> None:
     assert main(["criteria", "prove", "bare.yaml", "good.md", "--strict"]) == 0
 
 
-FOLDER = {"files": {"a.md": "# A\n\nText.\n", "b/c.md": "# C\n\nText.\n", "d.txt": "x"}}
-ALONE = {"files": {"a.md": "# A\n", "d.txt": "x"}}
+FOLDER: dict[str, object] = {
+    "files": {"a.md": "# A\n\nText.\n", "b/c.md": "# C\n\nText.\n", "d.txt": "x"}
+}
+ALONE: dict[str, object] = {"files": {"a.md": "# A\n", "d.txt": "x"}}
 # name: (check, good sample, what it has to come to, on what it fails)
 FOLDERS: dict[str, tuple[str, dict[str, object], Proof, str]] = {
     "a match that is taken away": (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reflex.checks.findings import parameters
+from pytest_reflex.checks.findings.json_report import KNOWN
 from pytest_reflex.checks.options import ParameterType
 from pytest_reflex.checks.registry import built_in_registry
 from pytest_reflex.checks.structure.check import KINDS, kind_of
@@ -89,4 +90,4 @@ def test_an_editor_shows_the_words_of_the_page(kind: ParameterType) -> None:
 
 
 def test_the_forms_of_reports_are_those_that_are_read() -> None:
-    assert set(parameters.FORMS) == {*parameters._READERS, *parameters.KNOWN, *parameters.OPEN}
+    assert set(parameters.FORMS) == {*parameters._READERS, *KNOWN, *parameters.OPEN}

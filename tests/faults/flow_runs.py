@@ -137,8 +137,8 @@ def wrong_at_end(project: Flowing, *, most: int = 0) -> list[str]:
         wrong.append(f"its last commit has {text!r}")
     if not 2 <= project.acts() <= 2 + most:
         wrong.append(f"it acted {project.acts()} times")
-    if left := project.git("status", "--porcelain", "--untracked-files=all"):
-        wrong.append(f"git says {left!r}")
+    if status := project.git("status", "--porcelain", "--untracked-files=all"):
+        wrong.append(f"git says {status!r}")
     if left := sorted(path.name for path in (project.folder / ".git").glob("reflex-*")):
         wrong.append(f"it left {left}")
     if strays := sorted(path.name for path in (project.folder / ".ai-loop").rglob("*.tmp*")):

@@ -31,7 +31,8 @@ class ReadSide:
         for name in ("open", "close", *_ON_DESCRIPTORS, *_ON_PATHS):
             self._true[name] = getattr(os, name)
         self._open_file = io.open
-        os.open, os.close = self._open, self._close
+        for name, ours in (("open", self._open), ("close", self._close)):
+            setattr(os, name, ours)
         for name in _ON_DESCRIPTORS:
             setattr(os, name, self._on_descriptor(name))
         for name in _ON_PATHS:

@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
 from pytest_reflex.errors import ExitCode
 from tests.faults.aftermath import RESUME, Ground, ground
@@ -17,7 +18,7 @@ from tests.faults.project import faults_of
 ERRORS = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 SAMPLE = 6
 # What told most in the past comes first, as the whole takes hours.
-_OFTEN = ({"times": 2}, {"sticky": True}, {})
+_OFTEN: tuple[dict[str, Any], ...] = ({"times": 2}, {"sticky": True}, {})
 _TOLD = tuple(os_error for os_error in ("Input/output error", "Too many open files", "memory"))
 
 

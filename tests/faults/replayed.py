@@ -107,7 +107,7 @@ def _judged(stage: Stage, again: Script, whole: Mapping[str, Any], told: int) ->
     try:
         with stage.resume(again) as loop:
             # A call that was lost leaves an event, and is in the spend that is shown.
-            same = {"last_seq": shown.last_seq, "updated_at": shown.updated_at}
+            same: dict[str, Any] = {"last_seq": shown.last_seq, "updated_at": shown.updated_at}
             if replace(loop.state, **same) != shown:
                 wrong.append("status shows another state than the one resumed")
             list(history_of(loop))

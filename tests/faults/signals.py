@@ -51,7 +51,7 @@ SAMPLE = (
 
 def figure(full: bool) -> Figure:
     """Return how many cases came out as they must: all 72, or a few."""
-    cases = SAMPLE
+    cases: tuple[Case, ...] = SAMPLE
     if full:
         cases = tuple(Case(*case) for case in product(STATUS, STEPS, (False, True)))
     with tempfile.TemporaryDirectory() as folder, heard():

@@ -42,8 +42,13 @@ def test_formatter_that_changes_its_own_result_is_refused() -> None:
 
 
 def test_formatter_with_nothing_to_do_is_run_once() -> None:
-    runs = []
-    apply(fix(), "a\n", lambda params, text: runs.append(text) or text)
+    runs: list[str] = []
+
+    def formatted(params: object, text: str) -> str:
+        runs.append(text)
+        return text
+
+    apply(fix(), "a\n", formatted)
     assert runs == ["a\n"]
 
 

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -61,6 +62,11 @@ def linked(root: Path) -> None:
     (root / "tests/test_a.py").symlink_to("../README.md")
 
 
+def relinked(root: Path) -> None:
+    (root / "link").unlink()
+    (root / "link").symlink_to("data.bin")
+
+
 CHANGES: dict[str, tuple[Act, str]] = {
     "bytes": (written("README.md"), "README.md was changed"),
     "bytes of the same size, times set back": (back_dated, "README.md was changed"),
@@ -72,7 +78,7 @@ CHANGES: dict[str, tuple[Act, str]] = {
     "a file less": (lambda root: os.remove(root / "data.bin"), "data.bin was removed"),
     "a link for a file": (linked, "tests/test_a.py was changed"),
     "another target of a link": (
-        lambda root: ((root / "link").unlink(), (root / "link").symlink_to("data.bin")),
+        relinked,
         "link was changed",
     ),
     "a program": (lambda root: os.chmod(root / "data.bin", 0o755), "data.bin was changed"),
@@ -106,11 +112,16 @@ def test_a_change_is_seen_by_a_later_process(root: Path, act: Act, told: str) ->
     assert [str(change) for change in tree.describe(tree.changes())] == [told]
 
 
+def came_and_went(root: Path) -> None:
+    written("x")(root)
+    os.remove(root / "x")
+
+
 NO_CHANGES: dict[str, Act] = {
     "nothing": lambda root: None,
     "times": lambda root: os.utime(root / "README.md", (1, 1)),
     "the same bytes": written("README.md", "one\n"),
-    "a file that came and went": lambda root: (written("x")(root), os.remove(root / "x")),
+    "a file that came and went": came_and_went,
     "an empty folder": lambda root: os.mkdir(root / "empty"),
     "byte code": written("src/pack/__pycache__/mod.cpython-311.pyc"),
     "caches of tools": lambda root: [
@@ -226,10 +237,10 @@ def test_a_run_that_cannot_be_seen_now_is_no_part_of_the_project(
     failures = [OSError(errno.EIO, "Input/output error")] * times
     see = os.lstat
 
-    def broken(path: object, **named: object) -> os.stat_result:
+    def broken(path: Any, **named: Any) -> os.stat_result:
         if str(path).startswith(str(run)) and failures:
             raise failures.pop()
-        return see(path, **named)  # type: ignore[call-overload, no-any-return]
+        return see(path, **named)
 
     monkeypatch.setattr(os, "lstat", broken)
     if times == 1:

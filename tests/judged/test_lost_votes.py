@@ -20,11 +20,11 @@ from pytest_reflex.drivers.common.measure_criteria import CriteriaMeasure
 from pytest_reflex.drivers.common.record import CallsUnderWay
 from pytest_reflex.drivers.iterate.state import is_driven
 from pytest_reflex.drivers.reflex.lost_calls import (
-    CALLS,
     PendingCall,
     find_lost_calls,
     record_lost_calls,
 )
+from pytest_reflex.drivers.reflex.statefile import CALLS
 from pytest_reflex.host import open_host
 from pytest_reflex.model.enums import Level, Step
 from pytest_reflex.model.events import EventKind

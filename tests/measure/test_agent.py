@@ -191,9 +191,12 @@ def test_a_kill_while_it_asks_leaves_a_call_of_unknown_cost(tmp_path: Path) -> N
     files = RunFile(tmp_path, "counting", "pages")
     wait_until(lambda: not files.row().driven)
     spend = files.row().spend
+    assert spend is not None
     assert (spend.calls, spend.unknown) == (1, 1)
     assert play("resume") == 0
-    assert files.row().spend.calls == 2
+    spend = files.row().spend
+    assert spend is not None
+    assert spend.calls == 2
 
 
 def test_the_prompt_is_no_answer_to_itself() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import coverage
 
@@ -116,16 +117,16 @@ def lines_of(source: str, first: int, last: int) -> range:
 _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
-def _start(node: ast.AST) -> int:
+def _start(node: Any) -> int:
     if isinstance(node, ast.match_case):
         return node.pattern.lineno
     decorators = getattr(node, "decorator_list", [])
-    return min(one.lineno for one in [node, *decorators])  # type: ignore[attr-defined]
+    return min(int(one.lineno) for one in [node, *decorators])
 
 
 def _end(node: ast.AST) -> int:
-    last = node.body[-1] if isinstance(node, ast.match_case) else node
-    return last.end_lineno  # type: ignore[attr-defined, return-value]
+    last: Any = node.body[-1] if isinstance(node, ast.match_case) else node
+    return int(last.end_lineno)
 
 
 def measured(folder: Path, jobs: int) -> Lines:
@@ -144,17 +145,18 @@ def measured(folder: Path, jobs: int) -> Lines:
     return _merged(known)
 
 
-def _read() -> dict[str, dict[str, object]]:
+def _read() -> dict[str, dict[str, Any]]:
     path = _FOLDER / "known.json"
-    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+    found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return found
 
 
-def _merged(known: Mapping[str, Mapping[str, object]]) -> Lines:
+def _merged(known: Mapping[str, Mapping[str, Any]]) -> Lines:
     seconds: dict[str, float] = {}
     tests: dict[str, dict[int, set[str]]] = {}
     for entry in known.values():
-        seconds |= entry["seconds"]  # type: ignore[arg-type]
-        for test, modules in entry["lines"].items():  # type: ignore[attr-defined]
+        seconds |= entry["seconds"]
+        for test, modules in entry["lines"].items():
             for module, lines in modules.items():
                 for line in lines:
                     tests.setdefault(module, {}).setdefault(line, set()).add(test)

@@ -104,9 +104,10 @@ class Report:
 
     def _entry(self, mutant: Mutant) -> Equivalent | None:
         found = self._result(mutant).change
-        return found and equivalents.of(
-            self.table, mutant.module, _function(mutant.module, found.line), found
-        )
+        if found is None:
+            return None
+        function = _function(mutant.module, found.line)
+        return equivalents.of(self.table, mutant.module, function, found)
 
     @property
     def share(self) -> float:

@@ -111,7 +111,7 @@ def test_without_descriptors_it_is_an_event(monkeypatch: pytest.MonkeyPatch) -> 
     def none_left() -> tuple[int, int]:
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(deadline.os, "pipe", none_left)
+    monkeypatch.setattr(os, "pipe", none_left)
     cancel = Cancel()
     assert cancel.fileno() == -1
     cancel.set()

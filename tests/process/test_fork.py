@@ -8,7 +8,6 @@ import time
 
 import pytest
 
-from pytest_reflex.process import fork
 from pytest_reflex.process.fork import Send, run_in_fork
 
 TIMEOUT = 60.0
@@ -20,7 +19,7 @@ def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         raise OSError(38, "Function not implemented")
 
     if request.param == "no pidfd":
-        monkeypatch.setattr(fork.os, "pidfd_open", missing)
+        monkeypatch.setattr(os, "pidfd_open", missing)
 
 
 def _tells(send: Send) -> int:

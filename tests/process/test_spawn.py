@@ -44,7 +44,7 @@ def test_f32_text_beyond_the_locale_reaches_the_program_as_utf8(tmp_path: Path) 
     done = subprocess.run(
         [sys.executable, str(script)], env={**os.environ, **ascii_only}, capture_output=True
     )
-    assert done.stdout == f"{'ö 🎉'.encode() + chr(10).encode()}\n".encode()
+    assert done.stdout == f"{'ö 🎉'.encode() + chr(10).encode()!r}\n".encode()
 
 
 def test_script_without_an_interpreter_line_is_told(tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ ON_LINUX = sys.platform.startswith("linux")
 
 def shell(command: str, **options: Any) -> Finished:
     """Run a shell command with short times."""
-    options = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3} | options
-    return run(["bash", "-c", command], **options)
+    given: dict[str, Any] = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3}
+    return run(["bash", "-c", command], **given | options)
 
 
 def python(source: str, **options: Any) -> Finished:
-    options = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3} | options
-    return run([PYTHON, "-I", "-S", "-c", source], **options)
+    given: dict[str, Any] = {"cwd": "/", "env": dict(os.environ), "timeout": 20.0, "grace": 0.3}
+    return run([PYTHON, "-I", "-S", "-c", source], **given | options)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 from pytest_reflex.agents.judge import read_judgement
 from pytest_reflex.contracts.steps import read_issues, read_plan
 from pytest_reflex.contracts.validate import ContractError, plain_schema
-from tests.prompts.write import GOLDEN
+from tests.prompts.version import GOLDEN
 from tests.real.smollm import PYTHON, TOOL
 
 FAILED = ("a.completeness.usage", "a.quality.plain")

@@ -248,7 +248,7 @@ def _response_events(mode: str, call: Event | None) -> list[Event]:
     deltas = [
         {"type": "response.output_text.delta", **place, "delta": part} for part in _parts(text)
     ]
-    events = [
+    events: list[dict[str, Any]] = [
         {"type": "response.created", "response": begun},
         {"type": "response.output_item.added", **added},
         *deltas,

@@ -37,7 +37,7 @@ def server() -> Iterator[FaultyServer]:
         yield running
 
 
-@pytest.fixture(params=CLIENTS.values(), ids=CLIENTS)
+@pytest.fixture(params=[*CLIENTS.values()], ids=[*CLIENTS])
 def client(request: pytest.FixtureRequest) -> Client:
     found: Client = request.param
     if not found.program.exists():

@@ -170,7 +170,7 @@ def test_other_markup_is_not_read_as_markdown(name: str, params: dict[str, Any])
     assert "this check reads Markdown" in result.message
 
 
-INSTALLED = {
+WAYS_TO_INSTALL = {
     "a command": "Get it with `pip install tool`.",
     "a short command": "```sh\nnpm i tool\n```",
     "a command of a block without a language": "    go get example.org/tool",
@@ -182,7 +182,7 @@ INSTALLED = {
 }
 
 
-@pytest.mark.parametrize("text", INSTALLED.values(), ids=INSTALLED)
+@pytest.mark.parametrize("text", WAYS_TO_INSTALL.values(), ids=WAYS_TO_INSTALL)
 def test_installation_is_told_in_several_ways(text: str) -> None:
     params = {"required": "/nothing called so/", "installed": True}
     assert judge(f"# Tool\n\n{text}\n", {"headings": params}).outcome is Outcome.PASS

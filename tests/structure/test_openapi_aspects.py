@@ -216,7 +216,7 @@ def test_document_without_a_sign_of_limited_access_is_taken_for_public(document:
 
 @pytest.mark.parametrize("path", ["/.well-known/jwks.json", "/api/health", "/v2/auth/login"])
 def test_what_callers_need_first_may_be_silent_beside_secured_operations(path: str) -> None:
-    secured = {"get": {"security": [{"k": []}]}}
+    secured: dict[str, Any] = {"get": {"security": [{"k": []}]}}
     paths = {"paths": {"/a": secured, path: {"get": {"responses": {"200": {}}}}}}
     assert look("auth", {**paths, **components(securitySchemes={"k": {}})}).outcome is Outcome.PASS
 
@@ -417,7 +417,7 @@ def test_without_operations_nothing_is_measured(aspect: str, version: str) -> No
 
 
 def test_names_of_schemas_are_measured_without_operations() -> None:
-    properties = {"properties": {"first_name": {}, "last_name": {}}}
+    properties: dict[str, Any] = {"properties": {"first_name": {}, "last_name": {}}}
     document = {"openapi": "3.1.0", "components": {"schemas": {"Person": properties}}}
     result = judge(json.dumps(document), {"openapi": "naming"}, "a.json")
     assert result.outcome is Outcome.PASS

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pytest_reflex.checks.code import sources
 from pytest_reflex.checks.code.sources import parse_python
 
 LONG = "\n".join(f"def f{n}(a, b=[1, {{2: (3,)}}]):\n    return [a, *b]" for n in range(50))
@@ -54,7 +53,7 @@ def test_who_is_made_to_fail_by_others_tries_again(monkeypatch: pytest.MonkeyPat
             raise error
         return parse(text, name)
 
-    monkeypatch.setattr(sources.ast, "parse", disturbed)
+    monkeypatch.setattr(ast, "parse", disturbed)
     assert isinstance(parse_python("x = 1").body[0], ast.Assign)
 
 
@@ -62,7 +61,7 @@ def test_a_failure_that_stays_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
     def broken(text: str, name: str) -> ast.Module:
         raise SystemError("broken")
 
-    monkeypatch.setattr(sources.ast, "parse", broken)
+    monkeypatch.setattr(ast, "parse", broken)
     with pytest.raises(SystemError, match="broken"):
         parse_python("x = 1")
 

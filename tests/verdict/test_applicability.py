@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reflex.model.results import evaluation_from_json
+from pytest_reflex.model.enums import Outcome
+from pytest_reflex.model.results import CheckResult, Evaluation, evaluation_from_json
 from pytest_reflex.verdict.formatting import arithmetic
 from pytest_reflex.verdict.gate import GateStatus, JudgedTarget
 from pytest_reflex.verdict.progress import flips_between, mark_of
 from pytest_reflex.verdict.score import outcome_of
-from tests.verdict.sets import CheckResult, Evaluation, Outcome, evaluation, rule
+from tests.verdict.sets import evaluation, rule
 
 NA = "not_applicable"
 SEVERITIES = st.sampled_from(["fail", "warn", "info"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,10 @@ from tests.verdict.sets import evaluation, rule
 FAIL, WARN = rule("a.x.fail", "fail"), rule("a.x.warn", "warn")
 
 
-def judged(fail: str, warn: str, **more: object) -> JudgedTarget:
+def judged(fail: str, warn: str, **more: Any) -> JudgedTarget:
     return JudgedTarget(
         evaluation=evaluation([(FAIL, fail), (WARN, warn)], threshold="0.6"), **more
-    )  # type: ignore[arg-type]
+    )
 
 
 @pytest.mark.parametrize(

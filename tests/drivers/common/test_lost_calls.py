@@ -6,7 +6,7 @@ import errno
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -102,11 +102,12 @@ class Place:
 
     def spend(self) -> tuple[int, int, float]:
         spend = self.files.row().spend
+        assert spend is not None
         return spend.calls, spend.unknown, spend.usd
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 

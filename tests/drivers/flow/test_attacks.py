@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,7 +209,7 @@ def test_an_answer_that_is_none_ends_the_node(stage: Stage, answer: str) -> None
     assert stage.told()[-1].startswith("only 1: error: the controller gave no decision: ")
 
 
-SENSORS = {
+SENSORS: dict[str, dict[str, Any]] = {
     "hangs": {"command": "sleep 60", "timeout": 0.2},
     "crashes": {"command": "kill -SEGV $$"},
     "prints no text": {"command": "printf '\\377\\000\\033[2J```\\n---\\n'; false"},

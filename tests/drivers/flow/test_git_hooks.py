@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,8 +50,8 @@ def committed(stage: Stage, revision: str) -> set[str]:
 def test_what_a_hook_refuses_is_carried_until_it_is_fixed(
     stage: Stage, controller: str | None
 ) -> None:
-    more = {"controller": controller} if controller else {}
-    stage.flow(node("only", **more)).open_points(1)
+    given: dict[str, Any] = {"controller": controller} if controller else {}
+    stage.flow(node("only", **given)).open_points(1)
     hook(stage)
     also_writes(stage, "BAD\n", "fine\n")
     assert stage.run() == 0

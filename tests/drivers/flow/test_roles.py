@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,10 @@ def test_a_sensor_of_the_program_writes_the_same_output_file(stage: Stage) -> No
 @pytest.mark.parametrize("role", ["controller", "actuator", "sensor"])
 def test_the_model_of_an_agent_file_wins(stage: Stage, role: str) -> None:
     file = stage.agent("mine", model="large")
-    where = {"controller": {"controller": file}, "sensor": {"sensors": [OPEN, file]}}
+    where: dict[str, Any] = {
+        "controller": {"controller": file},
+        "sensor": {"sensors": [OPEN, file]},
+    }
     flow = node("only", **where.get(role, {}))
     if role == "actuator":
         flow["actuator"]["agent"] = file

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -58,7 +59,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def killed(project: Path) -> Sitting:
+def killed(project: Path) -> Callable[..., Sitting]:
     """Return a function that runs until the tool ends the driver; it returns the next sitting."""
 
     def run(gate: str, act: str, *more: str, signal: str = "SIGKILL") -> Sitting:
@@ -207,5 +208,6 @@ def test_what_gates_relied_on_is_no_state_where_it_cannot_be_read(
     assert done.returncode == 12
 
 
-def state(project: Path) -> dict[str, object]:
-    return json.loads((project / ".rooda/state/build.json").read_text())
+def state(project: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project / ".rooda/state/build.json").read_text())
+    return found

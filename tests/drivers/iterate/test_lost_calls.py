@@ -102,7 +102,7 @@ def test_a_kill_before_the_next_call_adds_nothing(tmp_path: Path) -> None:
     killed.stage(PAID, killed.now, PAID, bounds=bounds).run()
     killed.come_to_life()
     state, stage = killed.taken_up(bounds), killed.stage(PAID, bounds=bounds)
-    stage.lines = _Snapshot(killed)  # type: ignore[assignment]
+    stage.lines = _Snapshot(killed)
     stage.run(state)
     killed.come_to_life()
     again = killed.taken_up(bounds)

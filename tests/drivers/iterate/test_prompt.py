@@ -63,7 +63,7 @@ def test_b070_a_tool_that_repeats_its_prompt_gives_no_signal(word: str) -> None:
 
 
 FRAGMENT = st.text(
-    st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=40
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40
 ).filter(lambda text: bool(text.strip()))
 HARD = st.sampled_from(["{name}", "%s {0} $HOME \\1 {{x}}", "## ACT", "<promise>SUCCESS</promise>"])
 
@@ -86,7 +86,7 @@ def test_each_fragment_stands_there_once_in_order_and_untouched(
 
 
 @settings(deadline=None, max_examples=80)
-@given(value=st.text(st.characters(blacklist_categories=("Cs",)), max_size=20), rest=FRAGMENT)
+@given(value=st.text(st.characters(exclude_categories=["Cs"]), max_size=20), rest=FRAGMENT)
 def test_what_is_put_in_is_not_looked_at_again(value: str, rest: str) -> None:
     around = rest.replace("{", "(")
     fragment = Fragment(content=f"{around}{{name}}{around}", parameters={"name": value})

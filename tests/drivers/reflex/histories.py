@@ -63,7 +63,7 @@ class History:
         return self.add(EventKind.PLAN_CREATED, {"plan": ["one", "two", "three"]})
 
     def produced(self, sha: str = "1", by: str = "agent") -> History:
-        changed = {"added": [], "modified": [], "removed": []}
+        changed: dict[str, list[str]] = {"added": [], "modified": [], "removed": []}
         return self.add(
             EventKind.ARTIFACT_CREATED, {"by": by, "after": sha * 64, "changed": changed}
         )
@@ -84,7 +84,7 @@ class History:
     def refined(self, sha: str) -> History:
         issue = {"rule_id": "a.x.must", "problem": "p", "fix_instruction": "f"}
         self.add(EventKind.CRITIQUE_DONE, {"issues": [issue]}, Step.CRITIQUE)
-        changed = {"added": [], "modified": ["# T"], "removed": []}
+        changed: dict[str, list[str]] = {"added": [], "modified": ["# T"], "removed": []}
         payload = {"by": "agent", "after": sha * 64, "changed": changed}
         return self.add(EventKind.REFINEMENT_DONE, payload, Step.REFINE)
 

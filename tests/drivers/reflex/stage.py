@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def critique_all(request: StepRequest) -> str:
 class Script:
     """Answers each step with the next line written for it; the last line repeats."""
 
-    def __init__(self, **lines: Line | list[Line]) -> None:
+    def __init__(self, **lines: Line | Sequence[Line]) -> None:
         given: Mapping[str, Any] = {"plan": PLAN, "critique": critique_all, **lines}
         self.lines = {k: list(v) if isinstance(v, list) else [v] for k, v in given.items()}
         self.requests: list[StepRequest] = []

@@ -39,7 +39,7 @@ print(json.dumps({{"result": text, "permission_denials": [{{"tool_name": n}} for
 PLAN = json.dumps({"plan": ["a", "b", "c"]})
 REFUSAL = "I need permission to use Write."
 ISSUE = {"rule_id": "a.x.alpha", "problem": "p", "fix_instruction": "f", "expected_effect": "e"}
-GOOD = {
+GOOD: dict[str, tuple[str, list[str]]] = {
     "PLAN": (PLAN, []),
     "PRODUCE": ("beta\n", []),
     "CRITIQUE": (json.dumps({"issues": [ISSUE]}), []),

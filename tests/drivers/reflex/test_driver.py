@@ -42,7 +42,7 @@ def test_a_good_artifact_passes_a_and_b_in_one_iteration(stage: Stage) -> None:
 
 
 def test_a_poor_artifact_is_refined_until_it_passes(stage: Stage) -> None:
-    script = Script(produce=["nothing\n", lambda r: r.artifact], refine="alpha beta gamma\n")
+    script = Script(produce=["nothing\n", lambda r: r.artifact or ""], refine="alpha beta gamma\n")
     stage.play(script)
     run = stage.run_json()
     assert (run["status"], run["iteration"], run["phase"]) == ("completed", 2, "B")
@@ -371,7 +371,9 @@ rules:
 
 def test_safe_fixes_come_before_the_agent(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FIXED)
-    script = Script(produce=["x\n", lambda r: r.artifact], refine=lambda r: r.artifact + "beta\n")
+    script = Script(
+        produce=["x\n", lambda r: r.artifact or ""], refine=lambda r: r.artifact + "beta\n"
+    )
     events = stage.play(script)
     asked = next(request for request in script.requests if request.step == "REFINE")
     assert [issue["rule_id"] for issue in asked.issues] == ["a.x.beta"]
@@ -381,7 +383,7 @@ def test_safe_fixes_come_before_the_agent(tmp_path: Path) -> None:
 
 def test_fixes_alone_pay_no_agent(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FIXED)
-    script = Script(produce=["beta\n", lambda r: r.artifact])
+    script = Script(produce=["beta\n", lambda r: r.artifact or ""])
     events = stage.play(script)
     assert "REFINE" not in script.asked()
     assert next(e for e in events if e.kind == "refinement_done").payload["by"] == "fixes"

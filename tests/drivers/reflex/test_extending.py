@@ -12,9 +12,8 @@ from pytest_reflex.drivers.reflex import stop_request
 from pytest_reflex.drivers.reflex.decide import Action, decide
 from pytest_reflex.drivers.reflex.driver import ReflexLoop
 from pytest_reflex.drivers.reflex.extend import ExtendRequest, extend_limits, reopen
-from pytest_reflex.drivers.reflex.lost_calls import CALLS
 from pytest_reflex.drivers.reflex.run_status import find_run
-from pytest_reflex.drivers.reflex.statefile import run_json
+from pytest_reflex.drivers.reflex.statefile import CALLS, run_json
 from pytest_reflex.errors import UsageError
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import EventKind

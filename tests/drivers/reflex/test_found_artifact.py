@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ def stage(tmp_path: Path) -> Stage:
 
 
 @pytest.fixture
-def left(stage: Stage) -> Iterator[Path]:
+def left(stage: Stage) -> Path:
     """The artifact.md of a run that was left after its first critique."""
     with stage.begin(Script(produce="x\n")) as loop:
         for event in history_of(loop):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_a_hook_that_wants_to_exit_is_named(step: str, stage: Stage) -> None:
     def leave(request: object) -> str:
         raise SystemExit(5)
 
-    events = stage.play(Script(**{"produce": GOOD, step: leave}))
+    events = stage.play(Script(**{"produce": GOOD, step: cast(Any, leave)}))
     messages = {e.payload["message"] for e in events if e.kind == "phase_error"}
     assert messages == {f"hook pytest_reflex_{step} raised SystemExit: 5"}
 

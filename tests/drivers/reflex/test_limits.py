@@ -14,8 +14,7 @@ import pytest
 
 from pytest_reflex.cli.main import main
 from pytest_reflex.drivers.reflex.decide import Action, decide
-from pytest_reflex.drivers.reflex.steps import cost_of
-from pytest_reflex.model.run import Limits, Spend
+from pytest_reflex.model.run import Limits, Spend, cost_of
 from pytest_reflex.model.steps import Reply
 from pytest_reflex.model.stop import StopReason
 from pytest_reflex.reports.run_lines import not_held, spend_text, unknown_of

@@ -15,8 +15,9 @@ import pytest
 from pytest_reflex.cli.main import main
 from pytest_reflex.contracts.validate import problems
 from pytest_reflex.drivers.reflex.artifacts import stable_events
-from pytest_reflex.drivers.reflex.lost_calls import CALLS, PendingCall, find_lost_calls
+from pytest_reflex.drivers.reflex.lost_calls import PendingCall, find_lost_calls
 from pytest_reflex.drivers.reflex.run_status import find_run
+from pytest_reflex.drivers.reflex.statefile import CALLS
 from pytest_reflex.model.enums import Step
 from pytest_reflex.model.events import Event, EventKind
 from pytest_reflex.model.steps import Reply, StepRequest

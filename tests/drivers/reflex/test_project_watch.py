@@ -6,13 +6,13 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_reflex.api import run_loop
 from pytest_reflex.drivers.reflex.project_watch import unread_text
 from pytest_reflex.errors import PausedError, StateError
-from pytest_reflex.integrity import project
 from pytest_reflex.integrity.project import ProjectTree
 from pytest_reflex.model.events import EventKind
 from pytest_reflex.model.steps import Reply, StepRequest
@@ -219,7 +219,7 @@ def test_a_look_that_fails_for_a_moment_is_tried_again(
         return scan(path)
 
     with stage.begin(Script(produce=RIGHT)) as loop:
-        monkeypatch.setattr(project.os, "scandir", failing)
+        monkeypatch.setattr(os, "scandir", failing)
         assert story(list(history_of(loop)))[-1] == "stopped"
     assert left == [0]
     assert stage.run_json()["stop"]["passed"]
@@ -300,7 +300,7 @@ def test_a_loop_looks_where_somebody_else_is_at_work(
     monkeypatch.setattr(ProjectTree, "changes", counted)
     (tmp_path / "note.yaml").write_text(criteria)
     (tmp_path / "note.md").write_text("# Note\n")
-    given = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
+    given: dict[str, Any] = {"criteria": tmp_path / "note.yaml", "draft": tmp_path / "note.md"}
     events = list(run_loop("A note", project=tmp_path, max_iterations=2, **given))
     evaluations = [event for event in events if event.fields.get("event") == "evaluation_done"]
     assert len(evaluations) == 2

@@ -68,7 +68,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Records], object]]] = {
 }
 
 
-@pytest.fixture(params=FORGERIES.values(), ids=FORGERIES.keys())
+@pytest.fixture(params=[*FORGERIES.values()], ids=[*FORGERIES])
 def forged(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
     """A run that was killed, and whose history then had an evaluation that never was."""
     criteria, forge = request.param

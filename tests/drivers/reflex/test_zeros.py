@@ -35,7 +35,7 @@ def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".ai-factory/evolution/run/history.jsonl"
 
 
-@pytest.fixture(params=CHANGES.values(), ids=CHANGES.keys())
+@pytest.fixture(params=[*CHANGES.values()], ids=[*CHANGES])
 def crashed(request: pytest.FixtureRequest, history: Path) -> tuple[Path, int, int]:
     """A history with NUL bytes, the line that they are in, and how many there are."""
     change, line, count = request.param
