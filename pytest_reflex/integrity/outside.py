@@ -98,7 +98,10 @@ class OutsideFiles:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that `from_json` takes."""
-        packages = {one.folder: one.fingerprint() for one in self._packages}
+        packages = {
+            one.folder: self._recorded.get(one.folder) or one.fingerprint()
+            for one in self._packages
+        }
         files = self._files.to_json()
         return {"files": files, "packages": packages, "has_programs": self.has_programs}
 

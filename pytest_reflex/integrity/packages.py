@@ -3,8 +3,8 @@
 They are many and seldom change: a look asks for the stamp of each known file, and lists a folder
 only where something was added to it or removed; byte code in `__pycache__` does not count. A stamp
 also changes where another environment links to the same file, as those of uv and conda do: a file
-that has the content of which the RECORD of its distribution tells is no change. Limit: a file that
-no RECORD names is known by its stamp alone.
+that has the content of which the RECORD of its distribution tells is no change. Limits: a file that
+no RECORD names is known by its stamp alone; one that was patched may be as it was installed again.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from functools import cached_property
 from io import BufferedReader
 from typing import TypeVar
 
-from pytest_reflex.errors import read_again
-from pytest_reflex.integrity.manifest import NO_FILE, Change, ChangeKind
+from pytest_reflex.errors import exists, read_again
+from pytest_reflex.integrity.manifest import NO_FILE, Change, ChangeKind, is_settled
 from pytest_reflex.integrity.project import CACHES
 
 T = TypeVar("T")
+U = TypeVar("U")
 _Stamp = tuple[int, int, int]
 _RECORD, _HASH = ".dist-info/RECORD", "sha256="
+_LARGEST_RECORD = 10_000_000
 
 
 class Packages:
@@ -43,8 +45,9 @@ class Packages:
         """Return two hashes of all that is known: by stamps, and by content where it is told."""
         stamps, contents = [], []
         for path, stamp in sorted(self._files.items()):
+            hashed = self._hashes.get(path)
             stamps.append(f"{path}\0{stamp}\n")
-            contents.append(f"{path}\0{self._hashes.get(path, stamp)}\n")
+            contents.append(f"{path}\0{(hashed, stamp[-1]) if hashed else stamp}\n")
         return f"{_hash(stamps)}-{_hash(contents)}"
 
     def agrees(self, fingerprint: str) -> bool:
@@ -53,7 +56,9 @@ class Packages:
         own_stamps, _, own_contents = self.fingerprint().partition("-")
         if stamps == own_stamps:
             return True
-        return contents == own_contents and all(map(self._is_as_recorded, self._hashes))
+        return contents == own_contents and all(
+            self._is_as_recorded(path) for path, told in self._hashes.items() if told
+        )
 
     def changes(self) -> Iterator[Change]:
         """Yield what was added, changed or removed.
@@ -61,64 +66,73 @@ class Packages:
         Raises UnreadableError where that cannot be seen for a cause that may pass.
         """
         for path, stamp in self._files.items():
-            now = _stamp_of(path)
-            if now is None:
+            status = _status_of(path)
+            if status is None:
                 yield Change(path, ChangeKind.REMOVED)
-            elif now != stamp:
-                if self._is_as_recorded(path):
-                    self._files[path] = now
-                else:
+            elif (now := _stamp(status)) != stamp:
+                if now[-1] != stamp[-1] or not self._is_as_recorded(path):
                     yield Change(path, ChangeKind.CHANGED)
+                elif is_settled(status):
+                    self._files[path] = now
         for folder, time in self._folders.items():
             if time != _time_of(folder):
-                yield from (Change(path, ChangeKind.ADDED) for path in self._find_added(folder))
+                yield from self._find_added(folder)
 
-    def _find_added(self, folder: str) -> Iterator[str]:
+    def _find_added(self, folder: str) -> Iterator[Change]:
         """Yield the files of a folder that are not known, with all that is in new folders."""
-        for entry in _entries(folder):
+        entries = _entries(folder)
+        if entries is None and exists(folder):
+            yield Change(folder, ChangeKind.CHANGED)
+        for entry in entries or ():
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in CACHES and entry.path not in self._folders:
                     yield from self._find_added(entry.path)
             elif entry.path not in self._files:
-                yield entry.path
+                yield Change(entry.path, ChangeKind.ADDED)
 
     def _walk(self) -> None:
         waiting = [self.folder]
         while waiting:
             folder = waiting.pop()
             self._folders[folder] = _time_of(folder)
-            for entry in _entries(folder):
+            for entry in _entries(folder) or ():
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in CACHES:
                         waiting.append(entry.path)
-                elif stamp := _stamp_of(entry.path):
-                    self._files[entry.path] = stamp
-                    if entry.path.endswith(_RECORD):
+                elif status := _status_of(entry.path):
+                    self._files[entry.path] = _stamp(status)
+                    if entry.path.endswith(_RECORD) and status.st_size <= _LARGEST_RECORD:
                         self._note_record(entry.path)
 
     def _note_record(self, path: str) -> None:
-        if (data := _see(path, lambda: _read(path), None)) is not None:
+        data = _see(path, lambda: _read(path), None)
+        if data is not None and len(data) == self._files[path][-1]:
             self._records[path] = data
 
     @cached_property
     def _hashes(self) -> dict[str, str]:
-        """The hash of each file that a RECORD names, and of the RECORDs themselves."""
-        found = {}
+        """The hash of each file that a RECORD names, and of the RECORDs themselves.
+
+        Where a RECORD names another size, or two of them another hash, it was patched.
+        """
+        found: dict[str, str] = {}
         for record, data in self._records.items():
             found[record] = _as_recorded(hashlib.sha256(data).digest())
             base = os.path.dirname(os.path.dirname(record))
             rows = csv.reader(data.decode("utf-8", "surrogateescape").splitlines())
             with suppress(csv.Error):  # what it says until there counts
-                for row in rows:
-                    path = f"{base}/{row[0]}" if len(row) > 1 else ""
-                    if path in self._files and row[1].startswith(_HASH):
-                        found[path] = row[1]
+                for name, told, size, *_ in (row for row in rows if len(row) > 2):
+                    path = f"{base}/{name}"
+                    if path not in self._files or path in self._records:
+                        continue
+                    is_it = told.startswith(_HASH) and size == str(self._files[path][-1])
+                    found[path] = told if is_it and found.get(path, told) == told else ""
         return found
 
     def _is_as_recorded(self, path: str) -> bool:
         """Return whether a file has the content that its RECORD told of when it was looked at."""
         told = self._hashes.get(path)
-        return told is not None and told == _see(path, lambda: _read_hash(path), "")
+        return bool(told) and told == _see(path, lambda: _read_hash(path), None)
 
 
 def _as_recorded(digest: bytes) -> str:
@@ -127,7 +141,7 @@ def _as_recorded(digest: bytes) -> str:
 
 def _read(path: str) -> bytes:
     with _open(path) as file:
-        return file.read()
+        return file.read(_LARGEST_RECORD)
 
 
 def _hash(lines: list[str]) -> str:
@@ -149,27 +163,27 @@ def _open(path: str) -> Iterator[BufferedReader]:
         yield file
 
 
-def _stamp_of(path: str) -> _Stamp | None:
-    def read() -> _Stamp:
-        status = os.lstat(path)
-        return status.st_ctime_ns, status.st_ino, status.st_size
+def _status_of(path: str) -> os.stat_result | None:
+    return _see(path, lambda: os.lstat(path), None)
 
-    return _see(path, read, None)
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_ctime_ns, status.st_ino, status.st_size
 
 
 def _time_of(folder: str) -> int:
-    return _see(folder, lambda: os.stat(folder).st_mtime_ns, 0)
+    return _see(folder, lambda: os.stat(folder).st_ctime_ns, 0)
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _entries(folder: str) -> list[os.DirEntry[str]] | None:
     def read() -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return list(entries)
 
-    return _see(folder, read, [])
+    return _see(folder, read, None)
 
 
-def _see(path: str, read: Callable[[], T], gone: T) -> T:
+def _see(path: str, read: Callable[[], T], gone: U) -> T | U:
     """Return what `read` does, or `gone` where there is nothing, or nothing that may be read.
 
     Raises UnreadableError where that cannot be seen for a cause that may pass.

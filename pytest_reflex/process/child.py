@@ -195,14 +195,16 @@ class Child:
         for file, capture in self._files.items():
             file.read(capture, _LOOK)
 
-    def read_files(self, *, follow: bool) -> None:
-        """Take all that the child has written to its files; `follow` all of it, or a look at most.
+    def read_files(self, *, follow: Callable[[], bool]) -> None:
+        """Take all that the child has written to its files; it is followed as long as `follow`.
 
         To follow a flood takes a minute.
         """
         for file, capture in self._files.items():
             file.read(capture, _LOOK)
-            file.read(capture, follow=follow)
+            while file.has_more and not file.is_full and follow():
+                file.read(capture, _LOOK)
+            file.read(capture, follow=False)
 
     @property
     def is_flooding(self) -> bool:
@@ -229,9 +231,11 @@ class Child:
         """
         deadline = time.monotonic() + seconds
         while self._outputs and (left := deadline - time.monotonic()) > 0:
+            if self.is_flooding:
+                break
             self.step(left)
         for _ in range(_LAST_READS):
-            if self._outputs:
+            if self._outputs and not self.is_flooding:
                 self.step(0)
         return not self._outputs
 

@@ -207,7 +207,10 @@ def _attend(
         left = child.end() or left
         short = time.monotonic() - started < _LONG
         escaped = kill_escaped(mark, child.pid) if short else kill_marked(mark)
-        child.read_files(follow=why is _StopCause.NOTHING)
+        ended = why is _StopCause.NOTHING
+        child.read_files(follow=lambda: ended and why_stop(child) is _StopCause.NOTHING)
+    if ended and child.is_flooding:
+        why = _StopCause.OVERFLOW
     return why, left or escaped > 0
 
 

@@ -107,6 +107,8 @@ def test_a_later_process_notices_that_packages_changed(tmp_path: Path) -> None:
     (packages / "pack.py").write_text("x = 2\n")
     again = OutsideFiles.from_json(record, project)
     assert [str(one) for one in again.changes()] == [f"{packages} was changed"]
+    still = OutsideFiles.from_json(again.to_json(), project)
+    assert [str(one) for one in still.changes()] == [f"{packages} was changed"]
     again.accept()
     assert again.changes() == ()
 

@@ -37,7 +37,9 @@ def write_record(folder: Path) -> None:
     lines = ["../../../bin/pack,sha256=abc,3", f"{RECORD},,", "pack/core.pyc,,", ""]
     for path in (folder / "pack").iterdir():
         digest = base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest())
-        lines.append(f'"pack/{path.name}",sha256={digest.decode().rstrip("=")},6')
+        lines.append(
+            f'"pack/{path.name}",sha256={digest.decode().rstrip("=")},{path.stat().st_size}'
+        )
     (folder / RECORD).write_text("\n".join(lines) + "\n")
 
 
@@ -90,9 +92,18 @@ def test_an_equal_file_is_read_once(
 ) -> None:
     known = Packages(str(site))
     act(site)
+    monkeypatch.setattr(packages, "is_settled", lambda status: True)
     assert told(known) == []
     monkeypatch.setattr(packages, "_read_hash", lambda path: pytest.fail(f"{path} was read"))
     assert told(known) == []
+
+
+def test_a_stamp_of_this_moment_is_not_relied_on(site: Path) -> None:
+    known = Packages(str(site))
+    linked(site)
+    before = os.lstat(site / "pack/core.py").st_ctime_ns
+    assert told(known) == []
+    assert before not in {stamp[0] for stamp in known._files.values()}
 
 
 def secretly(path: Path, text: str) -> None:
@@ -114,6 +125,16 @@ def with_a_link(folder: Path) -> None:
     path.symlink_to(folder.parent / "moved.py")
 
 
+def added_in_an_old_folder(folder: Path) -> None:
+    status = folder.stat()
+    (folder / "sitecustomize.py").write_text("evil\n")
+    os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def sparse(folder: Path) -> None:
+    os.truncate(folder / "pack/core.py", 1 << 50)
+
+
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "a module": (
         lambda folder: secretly(folder / "pack/core.py", "x = 2\n"),
@@ -131,6 +152,15 @@ CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "a file of no distribution": (
         lambda folder: secretly(folder / "own.pth", "import os \n"),
         ["own.pth was changed"],
+    ),
+    "a module more, and the time set back": (
+        added_in_an_old_folder,
+        ["sitecustomize.py was added"],
+    ),
+    "a file that takes hours to read": (sparse, ["pack/core.py was changed"]),
+    "a record that takes hours to read": (
+        lambda folder: os.truncate(folder / RECORD, 1 << 50),
+        [f"{RECORD} was changed"],
     ),
     "a module less": (
         lambda folder: (folder / "pack/core.py").unlink(),
@@ -203,3 +233,41 @@ def test_a_record_that_is_no_file_is_not_read(site: Path) -> None:
     assert told(known) == []
     (site / RECORD).chmod(0o600)
     assert told(known) == [f"{RECORD} was changed"]
+
+
+ROWS = {
+    "another size": "pack/core.py,{told},7\n",
+    "two hashes": "pack/core.py,sha256=nia_NpkRxFwkPGhBR7I_yeHc_PJX0pmhxjIBam_NM_Q,6\n"
+    "pack/core.py,{told},6\n",
+    "no size": "pack/core.py,{told}\n",
+    "a hash in capitals": "pack/core.py,SHA256={told},6\n",
+    "outside": "../pack/core.py,{told},6\n",
+}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_a_record_that_does_not_tell_of_the_file_that_is_there_counts_for_nothing(
+    site: Path, rows: str
+) -> None:
+    (site / "pack/core.py").write_text("x = 1\n")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(b"x = 2\n").digest()).decode().rstrip("=")
+    (site / RECORD).write_text(rows.format(told=f"sha256={digest}"))
+    known = Packages(str(site))
+    secretly(site / "pack/core.py", "x = 2\n")
+    assert told(known) == ["pack/core.py was changed"]
+
+
+def test_a_folder_that_may_not_be_listed_any_more_was_changed(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Packages(str(site))
+    (site / "pack").chmod(0o300)
+    see = os.scandir
+
+    def refuse(path: str) -> object:
+        if path.endswith("pack"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return see(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert told(known) == ["pack was changed"]

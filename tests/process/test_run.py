@@ -229,6 +229,33 @@ def test_a_file_that_is_flooded_is_stopped_by_its_size_and_not_followed(
     assert finished.seconds < 30
 
 
+def test_a_flood_of_what_a_program_leaves_behind_is_stopped(tmp_path: Path) -> None:
+    with FollowedFile(tmp_path / "out", 40_000_000, lambda part: time.sleep(0.02)) as file:
+        finished = shell("(yes &); echo done", stdout_file=file, head=9, tail=9)
+    assert (finished.overflow, finished.left_children) == (True, True)
+    assert finished.seconds < 20
+
+
+def test_a_program_that_ended_with_too_much_wrote_too_much(tmp_path: Path) -> None:
+    with FollowedFile(tmp_path / "out", 1_000_000) as file:
+        finished = shell("head -c 1000001 /dev/zero", stdout_file=file)
+    assert finished.overflow
+    with FollowedFile(tmp_path / "full", 1_000_000) as file:
+        finished = shell("head -c 1000000 /dev/zero", stdout_file=file)
+    assert (finished.overflow, finished.stdout_total) == (False, 1_000_000)
+
+
+@pytest.mark.parametrize("why", ["deadline", "cancel"])
+def test_output_is_followed_no_longer_than_the_deadline(tmp_path: Path, why: str) -> None:
+    cancel = Cancel()
+    threading.Timer(1.0, cancel.set).start()
+    more = {"timeout": 1.0} if why == "deadline" else {"cancel": cancel}
+    with FollowedFile(tmp_path / "out", 90_000_000, lambda part: time.sleep(0.02)) as file:
+        finished = shell("head -c 80000000 /dev/zero", stdout_file=file, **more)
+    assert finished.stdout_total == 80_000_000
+    assert finished.seconds < 10
+
+
 def test_a_large_output_of_a_program_that_ends_is_followed_whole(tmp_path: Path) -> None:
     followed: list[bytes] = []
     source = "print('x' * 5_000_000)"
