@@ -136,11 +136,13 @@ def _play(stage: Stage, loop: ReflexLoop, dice: random.Random, wrong: list[str])
     events = history_of(loop)
     for _ in events:
         chance = dice.random()
+        is_running = loop.state.status.value == "running"
         if chance < 0.03:
             wrong += _compared(stage, loop)
             events.close()
-            return loop.state.status.value == "running"
-        if chance < 0.05 and (stage.root / "words/artifact.md").exists():
+            return is_running
+        # What is edited behind the end is not known to the loop that ended: it is stale.
+        if chance < 0.05 and is_running and (stage.root / "words/artifact.md").exists():
             (stage.root / "words/artifact.md").write_text("by hand alpha\n")
         elif chance < 0.06:
             _ask_to_stop(stage)
