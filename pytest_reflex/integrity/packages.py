@@ -3,8 +3,8 @@
 They are many and seldom change: a look asks for the stamp of each known file, and lists a folder
 only where something was added to it or removed; byte code in `__pycache__` does not count. A stamp
 also changes where another environment links to the same file, as those of uv and conda do: a file
-that has the content of which the RECORD of its distribution tells is no change. Limits: a file that
-no RECORD names is known by its stamp alone; one that was patched may be as it was installed again.
+that has the content that the RECORD of its distribution lists is no change. Limits: a file that no
+RECORD lists is known by its stamp alone; a patched file may be put back to what was installed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class Packages:
         self._walk()
 
     def fingerprint(self) -> str:
-        """Return two hashes of all that is known: by stamps, and by content where it is told."""
+        """Return two hashes of all files: over their stamps, and over what RECORDs list of them.
+
+        A file that no RECORD lists counts with its stamp in both.
+        """
         stamps, contents = [], []
         for path, stamp in sorted(self._files.items()):
             hashed = self._hashes.get(path)
@@ -57,7 +60,7 @@ class Packages:
         if stamps == own_stamps:
             return True
         return contents == own_contents and all(
-            self._is_as_recorded(path) for path, told in self._hashes.items() if told
+            self._is_as_recorded(path) for path, listed in self._hashes.items() if listed
         )
 
     def changes(self) -> Iterator[Change]:
@@ -111,9 +114,9 @@ class Packages:
 
     @cached_property
     def _hashes(self) -> dict[str, str]:
-        """The hash of each file that a RECORD names, and of the RECORDs themselves.
+        """The hash of each file that a RECORD lists, and of the RECORDs themselves.
 
-        Where a RECORD names another size, or two of them another hash, it was patched.
+        It is empty for a file of another size, and where two RECORDs list different hashes.
         """
         found: dict[str, str] = {}
         for record, data in self._records.items():
@@ -121,18 +124,19 @@ class Packages:
             base = os.path.dirname(os.path.dirname(record))
             rows = csv.reader(data.decode("utf-8", "surrogateescape").splitlines())
             with suppress(csv.Error):  # what it says until there counts
-                for name, told, size, *_ in (row for row in rows if len(row) > 2):
+                for name, listed, size, *_ in (row for row in rows if len(row) > 2):
                     path = f"{base}/{name}"
                     if path not in self._files or path in self._records:
                         continue
-                    is_it = told.startswith(_HASH) and size == str(self._files[path][-1])
-                    found[path] = told if is_it and found.get(path, told) == told else ""
+                    fits = listed.startswith(_HASH) and size == str(self._files[path][-1])
+                    fits = fits and found.get(path, listed) == listed
+                    found[path] = listed if fits else ""
         return found
 
     def _is_as_recorded(self, path: str) -> bool:
-        """Return whether a file has the content that its RECORD told of when it was looked at."""
-        told = self._hashes.get(path)
-        return bool(told) and told == _see(path, lambda: _read_hash(path), None)
+        """Return whether a file has the content that its RECORD listed when that was read."""
+        listed = self._hashes.get(path)
+        return bool(listed) and listed == _see(path, lambda: _read_hash(path), None)
 
 
 def _as_recorded(digest: bytes) -> str:

@@ -43,7 +43,7 @@ def write_record(folder: Path) -> None:
     (folder / RECORD).write_text("\n".join(lines) + "\n")
 
 
-def told(known: Packages) -> list[str]:
+def reported(known: Packages) -> list[str]:
     return sorted(str(one).replace(f"{known.folder}/", "") for one in known.changes())
 
 
@@ -76,7 +76,7 @@ def test_a_file_with_the_content_of_its_record_is_no_change(
     act(site)
     after = os.lstat(site / "pack/core.py")
     assert before != (after.st_ctime_ns, after.st_ino)
-    assert told(known) == []
+    assert reported(known) == []
 
 
 @pytest.mark.parametrize("act", UNCHANGED)
@@ -93,16 +93,16 @@ def test_an_equal_file_is_read_once(
     known = Packages(str(site))
     act(site)
     monkeypatch.setattr(packages, "is_settled", lambda status: True)
-    assert told(known) == []
+    assert reported(known) == []
     monkeypatch.setattr(packages, "_read_hash", lambda path: pytest.fail(f"{path} was read"))
-    assert told(known) == []
+    assert reported(known) == []
 
 
 def test_a_stamp_of_this_moment_is_not_relied_on(site: Path) -> None:
     known = Packages(str(site))
     linked(site)
     before = os.lstat(site / "pack/core.py").st_ctime_ns
-    assert told(known) == []
+    assert reported(known) == []
     assert before not in {stamp[0] for stamp in known._files.values()}
 
 
@@ -171,14 +171,14 @@ CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 
 
 @pytest.mark.parametrize(("act", "changes"), CHANGES.values(), ids=CHANGES)
-def test_what_changed_is_told(
+def test_what_changed_is_reported(
     site: Path, act: Callable[[Path], object], changes: list[str]
 ) -> None:
     known = Packages(str(site))
     fingerprint = known.fingerprint()
     act(site)
-    assert told(known) == changes
-    assert told(known) == changes
+    assert reported(known) == changes
+    assert reported(known) == changes
     assert not Packages(str(site)).agrees(fingerprint)
 
 
@@ -195,7 +195,7 @@ def test_a_record_may_hold_anything(site: Path, data: bytes) -> None:
     known = Packages(str(site))
     assert known.agrees(known.fingerprint())
     os.link(site / "pack/core.py", site.parent / "other.py")
-    assert told(known) == ["pack/core.py was changed"]
+    assert reported(known) == ["pack/core.py was changed"]
 
 
 @pytest.mark.parametrize("name", ["lstat", "stat", "scandir", "open"])
@@ -207,10 +207,10 @@ def test_what_cannot_be_read_now_was_not_changed(
     (site / "more.py").touch()
     monkeypatch.setattr(os, name, failing(getattr(os, name), times=2))
     with pytest.raises(UnreadableError, match="Input/output error"):
-        told(known)
+        reported(known)
     monkeypatch.undo()
     monkeypatch.setattr(os, name, failing(getattr(os, name), times=1))
-    assert told(known) == ["more.py was added"]
+    assert reported(known) == ["more.py was added"]
 
 
 def failing(call: Callable[..., object], times: int) -> Callable[..., object]:
@@ -230,9 +230,9 @@ def test_a_record_that_is_no_file_is_not_read(site: Path) -> None:
     (site / RECORD).unlink()
     os.mkfifo(site / RECORD)
     known = Packages(str(site))
-    assert told(known) == []
+    assert reported(known) == []
     (site / RECORD).chmod(0o600)
-    assert told(known) == [f"{RECORD} was changed"]
+    assert reported(known) == [f"{RECORD} was changed"]
 
 
 ROWS = {
@@ -254,7 +254,7 @@ def test_a_record_that_does_not_tell_of_the_file_that_is_there_counts_for_nothin
     (site / RECORD).write_text(rows.format(told=f"sha256={digest}"))
     known = Packages(str(site))
     secretly(site / "pack/core.py", "x = 2\n")
-    assert told(known) == ["pack/core.py was changed"]
+    assert reported(known) == ["pack/core.py was changed"]
 
 
 def test_a_folder_that_may_not_be_listed_any_more_was_changed(
@@ -270,4 +270,4 @@ def test_a_folder_that_may_not_be_listed_any_more_was_changed(
         return see(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert told(known) == ["pack was changed"]
+    assert reported(known) == ["pack was changed"]

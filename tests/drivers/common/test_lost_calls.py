@@ -225,7 +225,7 @@ def test_what_is_no_state_is_told_in_words(
 @pytest.mark.parametrize(
     ("prompts", "failing"), [(("one",), 1), (("one", "two"), 2)], ids=["one call", "two calls"]
 )
-def test_a_cost_that_could_not_be_saved_is_told_once(
+def test_a_cost_that_could_not_be_saved_is_reported_once(
     place: Place, prompts: tuple[str, ...], failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everyone = Barrier(len(prompts))
